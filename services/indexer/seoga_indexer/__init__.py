@@ -1,0 +1,1 @@
+"""Seoga: the indexer service."""
