@@ -1,4 +1,5 @@
-"""The error tree: each class carries its code, HTTP status and exit code, and crosses service borders unchanged.
+"""The error tree: each class carries its code, HTTP status and exit code, and crosses service
+borders unchanged.
 
 SeogaError
 ├── InvalidArgument      400, exit 64   a parameter is out of range or malformed
@@ -11,7 +12,8 @@ SeogaError
 ├── Cancelled            499, exit 2    a person asked to stop
 ├── MissingDependency    501, exit 1    a library, binary, language or model is not installed
 ├── ServiceUnavailable   503, exit 1    a configured service or provider does not answer
-├── StorageError         500, exit 1    the database cannot be used (disk full, newer schema, network file system)
+├── StorageError         500, exit 1    the database cannot be used (disk full, newer schema,
+network file system)
 ├── ExtractionFailed     422            one file gives no text; carries a Reason
 └── EmbeddingFailed      502            a provider answered with an error; carries its class
 """
@@ -31,7 +33,8 @@ class ErrorShape(TypedDict):
 
 
 class SeogaError(Exception):
-    """Base of everything this product raises on purpose: `message` names the thing, `hint` the way out."""
+    """Base of everything this product raises on purpose: `message` names the thing, `hint` the
+    way out."""
 
     code: ClassVar[str] = "internal"
     status: ClassVar[int] = 500
@@ -66,7 +69,8 @@ class InvalidArgument(SeogaError):
 
 
 class ConfigError(SeogaError):
-    """A configuration file or setting is wrong; the message names file, key, value and what is allowed."""
+    """A configuration file or setting is wrong; the message names file, key, value and what is
+    allowed."""
 
     code = "config_error"
     status = 400

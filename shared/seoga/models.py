@@ -1,4 +1,5 @@
-"""The nouns every service speaks: source, item, document, section, place, chunk, hit, job. All frozen."""
+"""The nouns every service speaks: source, item, document, section, place, chunk, hit, job. All
+frozen."""
 
 from __future__ import annotations
 
@@ -10,7 +11,8 @@ from typing import Any, Literal
 
 
 class FileState(StrEnum):
-    """What the index holds of a file (the table in the README of the indexer says when each is retried)."""
+    """What the index holds of a file (the table in the README of the indexer says when each is
+    retried)."""
 
     READY = "Ready"
     DEGRADED = "Degraded"
@@ -54,7 +56,8 @@ class SectionKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where in the original a passage stands; unused parts are None. Pages, slides and lines count from 1; seconds are floats."""
+    """Where in the original a passage stands; unused parts are None. Pages, slides and lines
+    count from 1; seconds are floats."""
 
     page: int | None = None
     page_end: int | None = None
@@ -97,8 +100,10 @@ class Place:
 class Section:
     """One piece of extracted text in reading order.
 
-    `text` is Markdown: a heading carries its `#` marks, a table its pipes, a code section its fence. `heading_path`
-    is the headings above it, outermost first, itself included for a heading. `level` is 1..6 for a heading, else 0.
+    `text` is Markdown: a heading carries its `#` marks, a table its pipes, a code section its
+    fence. `heading_path`
+    is the headings above it, outermost first, itself included for a heading. `level` is 1..6 for
+    a heading, else 0.
     """
 
     text: str
@@ -154,7 +159,8 @@ class DocumentInfo:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """One place that documents come from. `label` is unique in its KB and part of every document's identity."""
+    """One place that documents come from. `label` is unique in its KB and part of every
+    document's identity."""
 
     type: str
     label: str
@@ -166,8 +172,10 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One thing a source lists. `path` is NFC, `/`-separated and relative to the source; `size` in bytes, `mtime_ns` in
-    nanoseconds; `version` replaces both where the source has one. `local` is where its bytes lie (folder sources)."""
+    """One thing a source lists. `path` is NFC, `/`-separated and relative to the source; `size`
+    in bytes, `mtime_ns` in
+    nanoseconds; `version` replaces both where the source has one. `local` is where its bytes lie
+    (folder sources)."""
 
     label: str
     path: str
@@ -182,7 +190,8 @@ class Item:
 class Chunk:
     """A passage: `text == document_text[start:end]`, exactly (offsets in code points).
 
-    `heading_path` and `header_row` (of a table part) travel beside the slice: shown, embedded and keyword-indexed.
+    `heading_path` and `header_row` (of a table part) travel beside the slice: shown, embedded
+    and keyword-indexed.
     """
 
     ordinal: int
@@ -200,9 +209,12 @@ class Chunk:
 class Hit:
     """One answer of `search()`.
 
-    `path` is relative to its source, `document` is `label/path`; `text` the chunk exactly; `snippet` a part of it with `**marks**`; `label` the
-    provenance such as `[both 0.688]`; `score` the cosine where there is one, else the keyword share, in 0..1; `rank_score`
-    only orders. `cosine` and `keyword` are the raw scores (None: that track did not find it), ranks count from 1.
+    `path` is relative to its source, `document` is `label/path`; `text` the chunk exactly;
+    `snippet` a part of it with `**marks**`; `label` the
+    provenance such as `[both 0.688]`; `score` the cosine where there is one, else the keyword
+    share, in 0..1; `rank_score`
+    only orders. `cosine` and `keyword` are the raw scores (None: that track did not find it),
+    ranks count from 1.
     """
 
     kb_id: str
@@ -304,7 +316,8 @@ class EmbeddingSpec:
 class ModelCard:
     """What produced (or will produce) the vectors of an index; stored with them.
 
-    Two cards with the same `key` give comparable vectors. `threshold` is the registry's cosine threshold for
+    Two cards with the same `key` give comparable vectors. `threshold` is the registry's cosine
+    threshold for
     answers (not part of the key), `verified` is False for a model the registry does not know.
     """
 

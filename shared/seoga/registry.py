@@ -1,4 +1,5 @@
-"""Extension folders: every module in one is found by its name, so that adding a file is the whole change."""
+"""Extension folders: every module in one is found by its name, so that adding a file is the
+whole change."""
 
 from __future__ import annotations
 
@@ -9,7 +10,8 @@ from types import ModuleType
 
 
 def discover(package: str) -> Iterator[ModuleType]:
-    """The modules and packages directly inside `package`, by name; names with a leading underscore are left out."""
+    """The modules and packages directly inside `package`, by name; names with a leading
+    underscore are left out."""
     folder = import_module(package)
     for info in sorted(pkgutil.iter_modules(folder.__path__), key=lambda found: found.name):
         if not info.name.startswith("_"):

@@ -1,4 +1,5 @@
-"""Settings in, Stack out: the only place that names engines (by dotted name, imported when first used)."""
+"""Settings in, Stack out: the only place that names engines (by dotted name, imported when first
+used)."""
 
 from __future__ import annotations
 
@@ -30,7 +31,8 @@ def load(dotted: str) -> Any:
 
 
 class Stack:
-    """The ports of this process. URL set: a client; no URL: the engine itself. Nothing starts before its first use."""
+    """The ports of this process. URL set: a client; no URL: the engine itself. Nothing starts
+    before its first use."""
 
     def __init__(self, config: Settings) -> None:
         self.settings = config

@@ -17,7 +17,8 @@ Vector = NDArray[np.float32]
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A chunk to embed: `text` as it stands, `heading` its path joined by " > ", `context` of an LLM or empty."""
+    """A chunk to embed: `text` as it stands, `heading` its path joined by " > ", `context` of an
+    LLM or empty."""
 
     text: str
     heading: str = ""
@@ -26,7 +27,8 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class PassageVectors:
-    """The vectors of one passage: `vectors` (k, d) float32 of unit length, k >= 1, one a window; `penalties` (k,)
+    """The vectors of one passage: `vectors` (k, d) float32 of unit length, k >= 1, one a window;
+    `penalties` (k,)
     float32, subtracted from the cosine of that window. The passage scores as its best window."""
 
     vectors: Vector
@@ -37,13 +39,15 @@ class Embedding(Protocol):
     """The port of the embedding service."""
 
     def card(self, spec: EmbeddingSpec) -> ModelCard:
-        """The identity of the model; may ask the provider once. Raises ConfigError for an unknown provider."""
+        """The identity of the model; may ask the provider once. Raises ConfigError for an
+        unknown provider."""
         ...
 
     def embed_passages(
         self, passages: Sequence[Passage], spec: EmbeddingSpec
     ) -> list[PassageVectors | EmbeddingFailed]:
-        """One result per passage, in order: its vectors, or the error that is about that passage alone.
+        """One result per passage, in order: its vectors, or the error that is about that passage
+        alone.
 
         Raises EmbeddingFailed (auth, rate, outage) when the provider as a whole failed.
         """

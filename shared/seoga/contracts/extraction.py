@@ -17,13 +17,15 @@ class Extraction(Protocol):
     def extract(self, path: Path, name: str) -> Iterator[Event]:
         """One `DocumentInfo`, then the sections in reading order.
 
-        `path` is a local file to read, `name` its name in the source (the extension is only a hint). Raises
+        `path` is a local file to read, `name` its name in the source (the extension is only a
+        hint). Raises
         ExtractionFailed with a Reason, at any point of the stream; what was yielded before stands.
         """
         ...
 
     def describe(self) -> dict[str, Any]:
-        """`{version, formats: {name: {extensions, available, why}}}`; `version` changes when output may change."""
+        """`{version, formats: {name: {extensions, available, why}}}`; `version` changes when
+        output may change."""
         ...
 
     def close(self) -> None:

@@ -8,7 +8,8 @@ from typing import Any, Protocol
 
 @dataclass(frozen=True, slots=True)
 class EnqueueResult:
-    """`status`: queued, already_queued, upgraded, already_running or queued_after_current. Position counts from 1; 0 = running."""
+    """`status`: queued, already_queued, upgraded, already_running or queued_after_current.
+    Position counts from 1; 0 = running."""
 
     status: str
     kb_id: str
@@ -21,7 +22,8 @@ class EnqueueResult:
 
 @dataclass(frozen=True, slots=True)
 class ChangeReport:
-    """A dry run of scan and diff: paths as `label/path`, at most 1,000 named a list, counted in full."""
+    """A dry run of scan and diff: paths as `label/path`, at most 1,000 named a list, counted in
+    full."""
 
     kb_id: str
     added: tuple[str, ...]
@@ -44,11 +46,13 @@ class Indexing(Protocol):
     def enqueue(
         self, kb_id: str, *, scope: str = "full", force: bool = False, deferred: bool = False
     ) -> EnqueueResult:
-        """Adds or merges a request (scope full ⊃ contextualization ⊃ embedding) and makes sure that a worker runs."""
+        """Adds or merges a request (scope full ⊃ contextualization ⊃ embedding) and makes sure
+        that a worker runs."""
         ...
 
     def cancel(self, kb_id: str) -> dict[str, Any]:
-        """Pending entries are removed, a running one is asked to stop: `{kb_id, removed, stopping}`."""
+        """Pending entries are removed, a running one is asked to stop: `{kb_id, removed,
+        stopping}`."""
         ...
 
     def check_changes(self, kb_id: str) -> ChangeReport:

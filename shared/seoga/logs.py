@@ -1,0 +1,54 @@
+"""Structured logs on stderr; a request id follows one piece of work across services."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from collections.abc import MutableMapping
+from contextvars import ContextVar
+from typing import Any
+
+import structlog
+
+request_id: ContextVar[str] = ContextVar("request_id", default="")
+
+_LEVELS = {"debug": 10, "info": 20, "warning": 30, "error": 40}
+
+
+def _add_request_id(_: Any, __: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
+    if current := request_id.get():
+        event["request_id"] = current
+    return event
+
+
+def configure(level: str = "info", json: bool = False) -> None:
+    """Logs of `level` and above go to stderr, as JSON lines or for people. Never to stdout:
+    stdio MCP speaks there."""
+    number = _LEVELS.get(level.lower(), 20)
+    renderer: Any = (
+        structlog.processors.JSONRenderer(ensure_ascii=False)
+        if json
+        else structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty())
+    )
+    structlog.configure(
+        processors=[
+            _add_request_id,
+            structlog.processors.add_log_level,
+            structlog.processors.TimeStamper(fmt="iso", utc=True),
+            structlog.processors.format_exc_info,
+            renderer,
+        ],
+        wrapper_class=structlog.make_filtering_bound_logger(number),
+        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+        cache_logger_on_first_use=False,
+    )
+    logging.basicConfig(level=max(number, logging.WARNING), stream=sys.stderr, force=True)
+
+
+def get(name: str) -> Any:
+    """A logger whose lines carry `part=name`."""
+    return structlog.get_logger().bind(part=name)
+
+
+# Until somebody configures otherwise: warnings only, and never on stdout.
+configure("warning")
