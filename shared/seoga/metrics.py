@@ -30,7 +30,7 @@ SERVICE_READY = Gauge(
 
 
 def exposition(multiprocess_dir: str) -> tuple[bytes, str]:
-    """All metrics in Prometheus text form with their content type; over all workers when a directory is given."""
+    """All metrics as Prometheus text, and its content type; over all workers given a directory."""
     if not multiprocess_dir:
         return generate_latest(REGISTRY), CONTENT_TYPE_LATEST
     registry = CollectorRegistry()

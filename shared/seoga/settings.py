@@ -50,11 +50,11 @@ class Settings(BaseSettings):
     )
     allowed_hosts: str = Field(
         default="",
-        description="More Host names that may reach the gateway: `name:port` or `name:*`, with commas.",
+        description="More Host names of the gateway: `name:port` or `name:*`, with commas.",
     )
     mcp_secret: str = Field(
         default="",
-        description="Secret (at least 32 characters) that gateway workers share to sign request state.",
+        description="At least 32 characters that gateway workers share to sign request state.",
     )
     workers: int = Field(
         default=0,
