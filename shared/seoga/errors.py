@@ -21,7 +21,7 @@ network file system)
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import ClassVar, TypedDict
+from typing import ClassVar, TypedDict, TypeVar
 
 
 class ErrorShape(TypedDict):
@@ -217,7 +217,13 @@ def _tree(root: type[SeogaError]) -> list[type[SeogaError]]:
     return [root, *(found for child in root.__subclasses__() for found in _tree(child))]
 
 
+_Enum = TypeVar("_Enum", bound=StrEnum)
 _BY_CODE = {cls.code: cls for cls in _tree(SeogaError)}
+
+
+def _member(enum: type[_Enum], value: str | None, otherwise: _Enum) -> _Enum:
+    # Another release may know members that this one does not; that must not hide the error itself.
+    return next((member for member in enum if member.value == value), otherwise)
 
 
 def wire(error: SeogaError) -> dict[str, str]:
@@ -235,7 +241,7 @@ def unwire(data: dict[str, str]) -> SeogaError:
     cls = _BY_CODE.get(data.get("code", ""), SeogaError)
     error = cls(data.get("message", "unknown error"), data.get("hint", ""))
     if isinstance(error, ExtractionFailed):
-        error.reason = Reason(data.get("reason", Reason.INTERNAL))
+        error.reason = _member(Reason, data.get("reason"), Reason.INTERNAL)
     if isinstance(error, EmbeddingFailed):
-        error.fault = ProviderFault(data.get("fault", ProviderFault.OUTAGE))
+        error.fault = _member(ProviderFault, data.get("fault"), ProviderFault.OUTAGE)
     return error
