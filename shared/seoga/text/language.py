@@ -1,0 +1,38 @@
+"""The language of a text as far as ranking needs it: Korean, English (Latin letters) or other."""
+
+from __future__ import annotations
+
+import re
+from typing import Literal
+
+Language = Literal["ko", "en", "other"]
+
+_HANGUL = re.compile("[가-힣\u1100-\u11ff\u3131-\u318e]")
+_LATIN = re.compile(r"[A-Za-z\u00c0-\u024f]+")
+_LETTERS = re.compile(r"[^\W\d_]")
+
+# Targets of links, addresses and code are Latin in every language.
+_FOREIGN = re.compile(r"\]\([^)\s]*\)|https?://\S+|`[^`\n]*`")
+
+# Korean technical prose is full of English names, so a little Hangul decides: a syllable
+# counts as a word of Latin does, and one in five is enough.
+_KOREAN_SHARE = 0.2
+_SAMPLE = 20_000
+
+
+def language_of(text: str) -> Language:
+    """`ko` when Hangul is a fifth of syllables and words, `en` when most letters are Latin, else `other`.
+
+    Looks at the first 20,000 characters, without code and addresses where something else is left; a
+    text without letters is `other`.
+    """
+    sample = text[:_SAMPLE]
+    prose = _FOREIGN.sub(" ", sample)
+    if _LETTERS.search(prose):
+        sample = prose
+    hangul = len(_HANGUL.findall(sample))
+    words = _LATIN.findall(sample)
+    if hangul and hangul >= _KOREAN_SHARE * (hangul + len(words)):
+        return "ko"
+    letters = len(_LETTERS.findall(sample))
+    return "en" if letters and 2 * sum(map(len, words)) >= letters else "other"
