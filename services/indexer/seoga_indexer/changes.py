@@ -1,0 +1,140 @@
+"""What changed: a pure merge of what a source lists now with what the index knows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+
+from seoga.errors import SeogaError
+from seoga.models import Item
+from seoga_indexer.source import Problem
+
+# A file can be rewritten within one tick of its file system's clock: a young stamp proves nothing.
+RACY_NS = 2_000_000_000
+GUARD_SHARE, GUARD_COUNT = 0.20, 10
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A stored file, as far as a diff looks at it.
+
+    `scanned_ns`: when its stamp was read; `hash` is "" when it was never read.
+    """
+
+    id: int
+    path: str
+    size: int
+    mtime_ns: int
+    scanned_ns: int
+    version: str = ""
+    hash: str = ""
+    state: str = ""
+    reason: str = ""
+
+
+class Verdict(StrEnum):
+    """What the diff says of one path. SUSPECT: only a hash can tell; REDO: whatever the hash."""
+
+    ADDED = "added"
+    SUSPECT = "suspect"
+    REDO = "redo"
+    UNCHANGED = "unchanged"
+    GONE = "gone"
+    PROBLEM = "problem"
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One step of the merge: `item` where the source lists it, `known` where the index has it."""
+
+    verdict: Verdict
+    item: Item | None = None
+    known: Known | None = None
+    problem: Problem | None = None
+
+
+Redo = Callable[[Known], bool]
+
+
+def changes(
+    listed: Iterable[Item | Problem], known: Iterable[Known], redo: Redo = lambda _: False
+) -> Iterator[Change]:
+    """Merges two streams that are ordered by path; `redo` says which known files are done again.
+
+    Known files below a problem are neither changed nor gone. Raises SeogaError when `listed` is
+    out of order, so that a faulty connector can never look like a deletion.
+    """
+    rest = _Rest(known)
+    last = ""
+    for entry in listed:
+        if isinstance(entry, Problem) and not entry.keep:
+            yield Change(Verdict.PROBLEM, problem=entry)
+            continue
+        key = entry.path + ("/" if isinstance(entry, Problem) and entry.subtree else "")
+        if last and key <= last:
+            raise SeogaError(f"the source lists {entry.path!r} after {last!r}: out of order")
+        last = key
+        yield from (Change(Verdict.GONE, known=gone) for gone in rest.before(key))
+        if isinstance(entry, Item):
+            match = rest.take(entry.path)
+            yield Change(_verdict(entry, match, redo), entry, match)
+        else:
+            yield Change(Verdict.PROBLEM, problem=entry)
+            rest.skip(entry)
+    yield from (Change(Verdict.GONE, known=gone) for gone in rest.all())
+
+
+def _verdict(item: Item, known: Known | None, redo: Redo) -> Verdict:
+    if known is None:
+        return Verdict.ADDED
+    if not known.hash or redo(known):
+        return Verdict.REDO
+    if item.version:
+        return Verdict.UNCHANGED if item.version == known.version else Verdict.SUSPECT
+    same = item.size == known.size and item.mtime_ns == known.mtime_ns
+    racy = known.mtime_ns >= known.scanned_ns - RACY_NS
+    return Verdict.UNCHANGED if same and not racy else Verdict.SUSPECT
+
+
+def guard(known: int, gone: int, listed: int) -> str:
+    """Why the deletions of a source must not be believed; "" when they may. Counts of files."""
+    if known and not listed:
+        return f"the source is empty but had {known:,} files: is its disk or share mounted?"
+    if gone > GUARD_COUNT and gone > GUARD_SHARE * known:
+        return f"{gone:,} of {known:,} files are gone at once"
+    return ""
+
+
+class _Rest:
+    """The known files still to come, one looked at ahead."""
+
+    def __init__(self, known: Iterable[Known]) -> None:
+        self._known = iter(known)
+        self._next = next(self._known, None)
+
+    def _advance(self) -> Known | None:
+        taken, self._next = self._next, next(self._known, None)
+        return taken
+
+    def _while(self, wanted: Callable[[str], bool]) -> Iterator[Known]:
+        while self._next is not None and wanted(self._next.path):
+            if taken := self._advance():
+                yield taken
+
+    def before(self, key: str) -> Iterator[Known]:
+        return self._while(lambda path: path < key)
+
+    def take(self, path: str) -> Known | None:
+        return next(self._while(lambda found: found == path), None)
+
+    def skip(self, problem: Problem) -> None:
+        below = problem.path + "/"
+        if problem.subtree:
+            for _ in self._while(lambda path: path.startswith(below)):
+                pass
+        else:
+            self.take(problem.path)
+
+    def all(self) -> Iterator[Known]:
+        return self._while(lambda _: True)

@@ -1,0 +1,224 @@
+"""The folder source: a walk that never leaves its root and never stops at one bad entry."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from pathspec import GitIgnoreSpec
+
+from seoga.errors import Reason
+from seoga.models import Item, Source
+from seoga.text.normal import nfc
+from seoga_indexer.source import Problem, SourceUnavailable
+
+TYPE = "folder"
+IGNORE_FILE = ".seogaignore"
+
+# Lock files, partial downloads and what desktops and NAS boxes leave behind: never documents.
+_SKIPPED = (
+    "~$*", "*.tmp", "*.temp", "*.part", "*.partial", "*.crdownload", "*.download", "*.lock",
+    "*.lck", "*.swp", "*~", "thumbs.db", "desktop.ini", "@eadir", "#recycle", "$recycle.bin",
+    "__pycache__", "node_modules", "system volume information",
+)  # fmt: skip
+
+_Inode = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class _Ignore:
+    """The rules of one `.seogaignore`, which speak of paths below its own folder."""
+
+    prefix: str
+    spec: GitIgnoreSpec
+
+    def matches(self, path: str) -> bool:
+        return self.spec.match_file(path[len(self.prefix) :])
+
+
+@dataclass(frozen=True, slots=True)
+class _Folder:
+    """A folder on the way down: its path ("" or ending in "/"), its rules, the folders above."""
+
+    local: Path
+    path: str
+    ignores: tuple[_Ignore, ...]
+    above: tuple[_Inode, ...]
+
+
+def connect(source: Source) -> FolderConnector:
+    """The connector of a folder source."""
+    return FolderConnector(source)
+
+
+class FolderConnector:
+    """Lists the files below `source.path`, with the names of one folder a level in memory."""
+
+    def __init__(self, source: Source) -> None:
+        self._label = source.label
+        self._root = Path(source.path)
+        self._include = GitIgnoreSpec.from_lines(source.include) if source.include else None
+        self._exclude = GitIgnoreSpec.from_lines(source.exclude) if source.exclude else None
+        self._linked: set[_Inode] = set()
+
+    def items(self) -> Iterator[Item | Problem]:
+        """See Connector. Links are followed inside the root only, and each linked folder once."""
+        self._linked.clear()
+        try:
+            self._real_root = self._root.resolve(strict=True)
+            top = _Folder(self._real_root, "", (), (_inode(self._real_root.stat()),))
+            first = self._entries(top)
+        except NotADirectoryError as error:
+            raise SourceUnavailable(f"{self._root} is not a folder") from error
+        except OSError as error:
+            raise SourceUnavailable(
+                f"the folder {self._root} cannot be read: {error.strerror}",
+                "is the disk or network share mounted?",
+            ) from error
+        stack = [first]
+        while stack:
+            found = next(stack[-1], None)
+            if found is None:
+                stack.pop()
+            elif isinstance(found, _Folder):
+                try:
+                    stack.append(self._entries(found))
+                except OSError as error:
+                    yield Problem(found.path.rstrip("/"), *_why(error), subtree=True)
+            else:
+                yield found
+
+    def refresh(self, item: Item) -> Item:
+        """See Connector."""
+        if item.local is None:
+            raise FileNotFoundError(item.path)
+        now = item.local.stat()
+        return replace(item, size=now.st_size, mtime_ns=now.st_mtime_ns)
+
+    def _entries(self, folder: _Folder) -> Iterator[Item | Problem | _Folder]:
+        """Reads the folder at once (OSError comes from here), gives its entries one by one."""
+        with os.scandir(folder.local) as found:
+            entries = sorted(
+                (_sort_key(entry), entry) for entry in found if not _skipped(entry.name)
+            )
+        rules = _read_ignore(folder)
+        return self._walk(replace(folder, ignores=(*folder.ignores, *rules)), entries)
+
+    def _walk(
+        self, folder: _Folder, entries: list[tuple[_Key, os.DirEntry[str]]]
+    ) -> Iterator[Item | Problem | _Folder]:
+        last = ""
+        for key, entry in entries:
+            path = folder.path + key.name
+            try:
+                if key.name == last:
+                    yield Problem(
+                        path.rstrip("/"),
+                        Reason.UNREADABLE,
+                        "another entry has the same name in another Unicode form",
+                        keep=False,
+                    )
+                elif not self._ignored(path, folder):
+                    yield from self._entry(folder, path, entry)
+            except OSError as error:
+                yield Problem(path.rstrip("/"), *_why(error), subtree=path.endswith("/"))
+            last = key.name
+
+    def _entry(
+        self, folder: _Folder, path: str, entry: os.DirEntry[str]
+    ) -> Iterator[Item | Problem | _Folder]:
+        local = Path(entry.path)
+        now = entry.stat()
+        if stat.S_ISDIR(now.st_mode):
+            inode = _inode(now)
+            if inode in folder.above:
+                yield Problem(
+                    path.rstrip("/"), Reason.UNREADABLE, "a link back to a folder above it"
+                )
+            elif entry.is_symlink() and not self._inside(local):
+                yield _leaves(path)
+            elif not entry.is_symlink() or self._first_time(inode):
+                yield _Folder(local, path, folder.ignores, (*folder.above, inode))
+        elif entry.is_symlink() and not self._inside(local):
+            yield _leaves(path)
+        elif stat.S_ISREG(now.st_mode):
+            yield Item(self._label, path, now.st_size, now.st_mtime_ns, local=local)
+
+    def _ignored(self, path: str, folder: _Folder) -> bool:
+        if self._exclude is not None and self._exclude.match_file(path):
+            return True
+        if any(rules.matches(path) for rules in folder.ignores):
+            return True
+        is_file = not path.endswith("/")
+        return is_file and self._include is not None and not self._include.match_file(path)
+
+    def _first_time(self, inode: _Inode) -> bool:
+        # Once each: folders that link to one another would otherwise multiply without end.
+        if inode in self._linked:
+            return False
+        self._linked.add(inode)
+        return True
+
+    def _inside(self, local: Path) -> bool:
+        return local.resolve().is_relative_to(self._real_root)
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class _Key:
+    """Sorts a folder as "name/", which is the order of whole paths; `raw` settles equal names."""
+
+    name: str
+    raw: str
+
+
+def _sort_key(entry: os.DirEntry[str]) -> _Key:
+    try:
+        is_dir = entry.is_dir()
+    except OSError:
+        is_dir = False
+    return _Key(stored_name(entry.name) + ("/" if is_dir else ""), entry.name)
+
+
+def stored_name(name: str) -> str:
+    """A name of the disk as it is stored: NFC; bytes that are not UTF-8 are read as CP949."""
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        raw = os.fsencode(name)
+        try:
+            name = raw.decode("cp949")
+        except UnicodeDecodeError:
+            name = raw.decode("utf-8", "backslashreplace")
+    return nfc(name)
+
+
+def _skipped(name: str) -> bool:
+    lower = name.lower()
+    return name.startswith(".") or any(fnmatchcase(lower, pattern) for pattern in _SKIPPED)
+
+
+def _read_ignore(folder: _Folder) -> tuple[_Ignore, ...]:
+    try:
+        text = (folder.local / IGNORE_FILE).read_text(encoding="utf-8-sig", errors="replace")
+    except (FileNotFoundError, IsADirectoryError):
+        return ()
+    return (_Ignore(folder.path, GitIgnoreSpec.from_lines(nfc(text).splitlines())),)
+
+
+def _leaves(path: str) -> Problem:
+    return Problem(
+        path.rstrip("/"), Reason.UNSUPPORTED, "a link that leaves the source", keep=False
+    )
+
+
+def _inode(now: os.stat_result) -> _Inode:
+    return (now.st_dev, now.st_ino)
+
+
+def _why(error: OSError) -> tuple[Reason, str]:
+    gone = isinstance(error, FileNotFoundError)
+    return (Reason.VANISHED if gone else Reason.UNREADABLE), error.strerror or str(error)
