@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import base64
+import binascii
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Protocol
+from dataclasses import asdict, dataclass
+from typing import Annotated, Any, Protocol
 
 import numpy as np
+from fastapi import APIRouter
 from numpy.typing import NDArray
+from pydantic import BaseModel, Field
 
-from seoga.errors import EmbeddingFailed
+from seoga.contracts.http import Http
+from seoga.errors import EmbeddingFailed, ProviderFault, unwire, wire
 from seoga.models import EmbeddingSpec, ModelCard
 
 Vector = NDArray[np.float32]
@@ -60,3 +65,121 @@ class Embedding(Protocol):
     def close(self) -> None:
         """Ends worker processes and connections."""
         ...
+
+
+# Passages of one request: the body stays under 20 MB at the longest chunks there are.
+MOST_PASSAGES = 1024
+
+
+class EmbeddingClient:
+    """The port over HTTP. Vectors travel as base64 of little-endian float32."""
+
+    def __init__(self, base_url: str) -> None:
+        self._http = Http("embedding", base_url)
+
+    def card(self, spec: EmbeddingSpec) -> ModelCard:
+        """The identity of the model, as the service says it."""
+        return ModelCard(**self._http.json("POST", "/v1/card", json={"spec": asdict(spec)}))
+
+    def embed_passages(
+        self, passages: Sequence[Passage], spec: EmbeddingSpec
+    ) -> list[PassageVectors | EmbeddingFailed]:
+        """One result per passage; more than 1,024 go in several requests, each whole."""
+        out: list[PassageVectors | EmbeddingFailed] = []
+        for first in range(0, len(passages), MOST_PASSAGES):
+            part = passages[first : first + MOST_PASSAGES]
+            # JSON as UTF-8 has no form for a lone surrogate; the engine replaces it the same way.
+            sent = [{key: _utf8(value) for key, value in asdict(p).items()} for p in part]
+            body = {"spec": asdict(spec), "passages": sent}
+            results = self._http.json("POST", "/v1/passages", json=body)["results"]
+            if len(results) != len(part):
+                raise EmbeddingFailed(
+                    f"The embedding service gave {len(results)} results for {len(part)} passages.",
+                    fault=ProviderFault.BAD_OUTPUT,
+                )
+            out += [_result_of(data) for data in results]
+        return out
+
+    def embed_query(self, text: str, spec: EmbeddingSpec) -> Vector:
+        """(d,) float32 of unit length."""
+        body = {"spec": asdict(spec), "text": _utf8(text)}
+        return _unpack(self._http.json("POST", "/v1/query", json=body)["vector"])
+
+    def close(self) -> None:
+        """Closes the connections."""
+        self._http.close()
+
+
+class CardRequest(BaseModel):
+    """Which model?"""
+
+    spec: EmbeddingSpec
+
+
+class PassagesRequest(CardRequest):
+    """Passages to embed."""
+
+    passages: Annotated[list[Passage], Field(max_length=MOST_PASSAGES)]
+
+
+class QueryRequest(CardRequest):
+    """A query to embed."""
+
+    text: str
+
+
+def routes(engine: Embedding) -> APIRouter:
+    """The port as routes; FastAPI calls them in its thread pool."""
+    router = APIRouter(prefix="/v1")
+
+    @router.post("/card")
+    def card(request: CardRequest) -> dict[str, Any]:
+        return engine.card(request.spec).to_json()
+
+    @router.post("/passages")
+    def passages(request: PassagesRequest) -> dict[str, Any]:
+        results = engine.embed_passages(request.passages, request.spec)
+        return {"results": [_result_to(result) for result in results]}
+
+    @router.post("/query")
+    def query(request: QueryRequest) -> dict[str, str]:
+        return {"vector": _pack(engine.embed_query(request.text, request.spec))}
+
+    return router
+
+
+def _result_to(result: PassageVectors | EmbeddingFailed) -> dict[str, Any]:
+    if isinstance(result, EmbeddingFailed):
+        return {"error": wire(result)}
+    return {"vectors": _pack(result.vectors), "penalties": _pack(result.penalties)}
+
+
+def _result_of(data: dict[str, Any]) -> PassageVectors | EmbeddingFailed:
+    if "error" in data:
+        error = unwire(data["error"])
+        return error if isinstance(error, EmbeddingFailed) else EmbeddingFailed(error.message)
+    penalties = _unpack(data["penalties"])
+    vectors = _unpack(data["vectors"])
+    if not len(penalties) or len(vectors) % len(penalties):
+        raise EmbeddingFailed(
+            "The embedding service gave vectors of unequal length.", fault=ProviderFault.BAD_OUTPUT
+        )
+    return PassageVectors(vectors.reshape(len(penalties), -1), penalties)
+
+
+def _pack(vector: Vector) -> str:
+    return base64.b64encode(np.ascontiguousarray(vector, "<f4").tobytes()).decode("ascii")
+
+
+def _unpack(text: str) -> Vector:
+    try:
+        return np.frombuffer(base64.b64decode(text, validate=True), "<f4").astype(np.float32)
+    except (binascii.Error, ValueError) as error:
+        raise EmbeddingFailed(
+            "The embedding service gave a vector that cannot be read.",
+            fault=ProviderFault.BAD_OUTPUT,
+        ) from error
+
+
+def _utf8(text: str) -> str:
+    return text.encode("utf-8", "replace").decode("utf-8")

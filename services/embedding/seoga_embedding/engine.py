@@ -1,0 +1,139 @@
+"""The embedding engine: documents in child processes, queries here and at once."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Sequence
+from typing import Any, Final
+
+from seoga.contracts.embedding import Passage, PassageVectors, Vector
+from seoga.errors import EmbeddingFailed, ProviderFault, SeogaError
+from seoga.models import EmbeddingSpec, ModelCard
+from seoga.settings import Settings
+from seoga_embedding.passages import checked, embed_all
+from seoga_embedding.pool import Pool
+from seoga_embedding.provider import ModelRow, Provider
+from seoga_embedding.registry import find_provider, open_provider
+from seoga_embedding.split import SPLIT_VERSION, clean
+
+_CACHED_QUERIES: Final = 2048
+
+
+class EmbeddingEngine:
+    """Implements the port `Embedding`. Thread-safe; nothing loads before its first use."""
+
+    def __init__(self, config: Settings) -> None:
+        self._config = config
+        self._opened: dict[EmbeddingSpec, tuple[Provider, ModelRow]] = {}
+        self._queries: OrderedDict[tuple[str, str], Vector] = OrderedDict()
+        self._pool: Pool | None = None
+        self._lock = threading.Lock()
+        # A model works on one text at a time; queries wait for one another, never for documents.
+        self._model_lock = threading.Lock()
+
+    def card(self, spec: EmbeddingSpec) -> ModelCard:
+        """The identity of the model. Raises ConfigError or MissingDependency."""
+        provider, row = self._open(spec)
+        prefixes = row.query_prefix + row.document_prefix
+        return ModelCard(
+            provider=find_provider(spec).name,
+            model=row.model,
+            digest=provider.digest(),
+            dimension=row.dimension,
+            prefix=f"{row.query_prefix}/{row.document_prefix}" if prefixes else "",
+            pooling=_pooling(row),
+            threshold=row.threshold,
+            verified=row.verified,
+        )
+
+    def embed_passages(
+        self, passages: Sequence[Passage], spec: EmbeddingSpec
+    ) -> list[PassageVectors | EmbeddingFailed]:
+        """One result a passage, in order. Raises EmbeddingFailed when the provider as a whole fails.
+
+        All children work when a call brings several batches of 16,000 characters; 256 passages
+        are a good size.
+        """
+        provider, row = self._open(spec)
+        if not passages:
+            return []
+        if find_provider(spec).local:
+            return self._children().embed(spec, passages)
+        return embed_all(provider, row, passages)
+
+    def embed_query(self, text: str, spec: EmbeddingSpec) -> Vector:
+        """(d,) float32 of unit length, read-only; cached. Raises EmbeddingFailed."""
+        provider, row = self._open(spec)
+        words = " ".join(clean(text).split())[: row.max_chars]
+        key = (self.card(spec).key, words)
+        with self._lock:
+            if (known := self._queries.get(key)) is not None:
+                self._queries.move_to_end(key)
+                return known
+        with self._model_lock:
+            raw = provider.embed([row.query_prefix + words], "query")
+        vectors, good = checked(raw, 1, row.dimension)
+        if not good[0]:
+            raise EmbeddingFailed(
+                "The model gave no usable vector for the query.", fault=ProviderFault.BAD_OUTPUT
+            )
+        vector: Vector = vectors[0]
+        vector.flags.writeable = False
+        with self._lock:
+            self._queries[key] = vector
+            if len(self._queries) > _CACHED_QUERIES:
+                self._queries.popitem(last=False)
+        return vector
+
+    def warm(self, spec: EmbeddingSpec | None = None) -> threading.Thread:
+        """Loads the model for queries in the background; an error shows at the first query."""
+
+        def load() -> None:
+            try:
+                self.embed_query("warm", spec or EmbeddingSpec())
+            except SeogaError:
+                return
+
+        thread = threading.Thread(target=load, name="embed-warm", daemon=True)
+        thread.start()
+        return thread
+
+    def ready(self) -> dict[str, Any]:
+        """Details for /ready: the children and their peak memory in MiB.
+
+        Raises MissingDependency when the builtin model is not installed.
+        """
+        card = self.card(EmbeddingSpec())
+        pool = self._pool
+        return {"model": card.model, "children_mb": pool.memory_mb() if pool else {}}
+
+    def close(self) -> None:
+        """Ends the children and frees the models."""
+        with self._lock:
+            pool, self._pool = self._pool, None
+            opened = list(self._opened.values())
+            self._opened.clear()
+        if pool is not None:
+            pool.close()
+        for provider, _ in opened:
+            provider.close()
+
+    def _open(self, spec: EmbeddingSpec) -> tuple[Provider, ModelRow]:
+        with self._lock:
+            if spec not in self._opened:
+                self._opened[spec] = open_provider(spec)
+            return self._opened[spec]
+
+    def _children(self) -> Pool:
+        with self._lock:
+            if self._pool is None:
+                self._pool = Pool(self._config.embed_processes)
+            return self._pool
+
+
+def _pooling(row: ModelRow) -> str:
+    if not row.window:
+        return "passage"
+    heading = "" if row.heading_penalty is None else f"+heading-{row.heading_penalty:g}"
+    return f"windows-{row.window}.{SPLIT_VERSION}{heading}"

@@ -1,0 +1,187 @@
+"""Child processes for document passages: started when needed, replaced after a crash, gone with us."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from multiprocessing import Pipe
+from multiprocessing.connection import Connection
+from queue import Empty, SimpleQueue
+from typing import Final
+
+from seoga import logs
+from seoga.contracts.embedding import Passage
+from seoga.errors import EmbeddingFailed, ProviderFault, SeogaError
+from seoga.models import EmbeddingSpec
+from seoga.settings import environment
+from seoga_embedding.batching import batches
+from seoga_embedding.child import Answer, Work
+from seoga_embedding.passages import Result
+
+# A batch takes well under a second; a child that needs this long is stuck.
+_BATCH_S: Final = 120.0
+_START_S: Final = 60.0
+
+log = logs.get("embedding")
+
+
+class Crashed(Exception):
+    """The child died or hung while it worked on a batch."""
+
+
+class Child:
+    """One child process. Not thread-safe: whoever took it from the pool owns it."""
+
+    def __init__(self) -> None:
+        ours: Connection[Work, Answer | str]
+        ours, theirs = Pipe()
+        with theirs:
+            self.process = subprocess.Popen(
+                [
+                    sys.executable,
+                    "-m",
+                    "seoga_embedding.child",
+                    str(theirs.fileno()),
+                    str(os.getpid()),
+                ],
+                pass_fds=[theirs.fileno()],
+                stdin=subprocess.DEVNULL,
+                # Nothing but MCP may speak on our stdout.
+                stdout=sys.stderr.fileno() if _has_descriptor() else subprocess.DEVNULL,
+                # One thread a child: two threads in one process are slower than two processes.
+                env=environment(OPENBLAS_NUM_THREADS="1", OMP_NUM_THREADS="1", MKL_NUM_THREADS="1"),
+            )
+        self.connection = ours
+        self.peak_kib = 0
+        try:
+            self._receive(_START_S)
+        except Crashed as error:
+            self.close()
+            raise EmbeddingFailed(
+                "The embedding process does not start.", "The log above says why."
+            ) from error
+
+    def embed(self, spec: EmbeddingSpec, passages: Sequence[Passage]) -> list[Result]:
+        """The results of a batch. Raises Crashed, or the error of the provider as a whole."""
+        try:
+            self.connection.send((spec, list(passages)))
+        except OSError as error:
+            raise Crashed from error
+        answer = self._receive(_BATCH_S)
+        if isinstance(answer, str):
+            raise Crashed
+        results, self.peak_kib = answer
+        if isinstance(results, SeogaError):
+            raise results
+        return results
+
+    def _receive(self, seconds: float) -> Answer | str:
+        try:
+            if self.connection.poll(seconds):
+                return self.connection.recv()
+        except (OSError, EOFError) as error:
+            raise Crashed from error
+        raise Crashed
+
+    def close(self) -> None:
+        """Kills the process: it holds nothing that needs saving."""
+        self.connection.close()
+        self.process.kill()
+        self.process.wait()
+
+
+def _has_descriptor() -> bool:
+    try:
+        return sys.stderr.fileno() >= 0
+    except (OSError, ValueError, AttributeError):
+        return False
+
+
+def _closed() -> EmbeddingFailed:
+    return EmbeddingFailed("The embedding engine is closed.")
+
+
+class Pool:
+    """At most `size` children; thread-safe."""
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+        self._idle: SimpleQueue[Child] = SimpleQueue()
+        self._children: set[Child] = set()
+        self._lock = threading.Lock()
+        self._threads = ThreadPoolExecutor(size, thread_name_prefix="embed")
+        self._closed = False
+
+    def embed(self, spec: EmbeddingSpec, passages: Sequence[Passage]) -> list[Result]:
+        """One result a passage, in order. Raises EmbeddingFailed when the provider as a whole
+        failed."""
+        futures = [self._threads.submit(self._batch, spec, batch) for _, batch in batches(passages)]
+        return [result for future in futures for result in future.result()]
+
+    def _batch(self, spec: EmbeddingSpec, passages: Sequence[Passage]) -> list[Result]:
+        for _ in range(2):
+            try:
+                return self._once(spec, passages)
+            except Crashed:
+                log.warning("embedding process crashed", passages=len(passages))
+        if len(passages) == 1:
+            fault = ProviderFault.REJECTED
+            return [EmbeddingFailed("This passage crashes the embedding process.", fault=fault)]
+        half = len(passages) // 2
+        return self._batch(spec, passages[:half]) + self._batch(spec, passages[half:])
+
+    def _once(self, spec: EmbeddingSpec, passages: Sequence[Passage]) -> list[Result]:
+        child = self._take()
+        try:
+            results = child.embed(spec, passages)
+        except SeogaError:
+            self._idle.put(child)
+            raise
+        except BaseException:
+            self._drop(child)
+            raise
+        self._idle.put(child)
+        return results
+
+    def _take(self) -> Child:
+        try:
+            return self._idle.get_nowait()
+        except Empty:
+            pass
+        if self._closed:
+            raise _closed()
+        # There are as many threads as children may be, so one that finds none idle may start one.
+        child = Child()
+        with self._lock:
+            if not self._closed:
+                self._children.add(child)
+                return child
+        child.close()
+        raise _closed()
+
+    def _drop(self, child: Child) -> None:
+        with self._lock:
+            self._children.discard(child)
+        child.close()
+
+    def memory_mb(self) -> dict[int, int]:
+        """Peak memory of each child by process id, in MiB."""
+        with self._lock:
+            return {child.process.pid: child.peak_kib // 1024 for child in self._children}
+
+    def close(self) -> None:
+        """Kills the children; batches under way fail."""
+        with self._lock:
+            self._closed = True
+            children = list(self._children)
+            self._children.clear()
+        self._threads.shutdown(wait=False, cancel_futures=True)
+        for child in children:
+            child.process.kill()
+        self._threads.shutdown(wait=True)
+        for child in children:
+            child.close()
