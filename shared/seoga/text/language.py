@@ -21,7 +21,7 @@ _SAMPLE = 20_000
 
 
 def language_of(text: str) -> Language:
-    """`ko` when Hangul is a fifth of syllables and words, `en` when most letters are Latin, else `other`.
+    """`ko`: Hangul is a fifth of syllables and words; `en`: most letters are Latin; else `other`.
 
     Looks at the first 20,000 characters, without code and addresses where something else is left; a
     text without letters is `other`.

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 import unicodedata
 
-# What people paste unseen: NUL, soft hyphen, joiners, direction marks, BOM.
+# What people paste unseen: NUL, soft hyphen, joiners, direction marks, BOM; and half characters,
+# which no encoder takes.
 _INVISIBLE = re.compile(
-    "[\x00\u00ad\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]"
+    "[\x00\u00ad\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff\ud800-\udfff]"
 )
 
 
@@ -17,12 +18,12 @@ def nfc(text: str) -> str:
 
 
 def visible(text: str) -> str:
-    """Text without NUL and characters of no width."""
+    """Text without NUL, characters of no width and lone surrogates."""
     return _INVISIBLE.sub("", text)
 
 
 def compatible(text: str) -> str:
-    """NFKC of the visible text, case kept: full-width letters, ligatures, Hanja variants unified."""
+    """NFKC of the visible text, case kept: full-width, ligatures, Hanja variants unified."""
     seen = visible(text)
     return seen if seen.isascii() else unicodedata.normalize("NFKC", seen)
 
