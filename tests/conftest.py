@@ -1,11 +1,11 @@
-"""Fixtures of all tests: handed material, free ports, and an environment without the developer's own settings."""
+"""Fixtures of all tests: handed material, free ports, and none of the developer's own settings."""
 
 from __future__ import annotations
 
 import os
 import socket
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -18,7 +18,7 @@ HANDED = Path(Settings().handed or CHECKOUT.parent / "shared" / "corpus")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Fixtures of a wide scope run before `isolated`: they too must not see or touch the developer's own base path."""
+    """Fixtures of a wide scope run before `isolated`: they too must not touch a real base path."""
     for name in [name for name in os.environ if name.startswith("SEOGA_")]:
         del os.environ[name]
     scratch = tempfile.TemporaryDirectory(prefix="seoga-tests-", ignore_cleanup_errors=True)
@@ -31,8 +31,10 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.fixture(autouse=True)
 def isolated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Each test has its own base path and settings; what it sets with monkeypatch.setenv is read by `settings()`
-    once it has called `settings.cache_clear()`."""
+    """Each test has its own base path and settings.
+
+    What a test sets with monkeypatch.setenv counts after `settings.cache_clear()`.
+    """
     monkeypatch.setenv("SEOGA_BASE_PATH", str(tmp_path / "base"))
     monkeypatch.setenv("SEOGA_CACHE_PATH", str(tmp_path / "cache"))
     settings.cache_clear()
@@ -50,22 +52,28 @@ def base_path(tmp_path: Path) -> Path:
 
 @pytest.fixture(scope="session")
 def handed() -> Path:
-    """The folder of real documents that was handed with the project; SEOGA_HANDED names another place."""
+    """The folder of real documents handed with the project; SEOGA_HANDED names another place."""
     if not (HANDED / "MANIFEST.tsv").is_file():
         pytest.skip(f"no handed corpus at {HANDED} (set SEOGA_HANDED)")
     return HANDED
 
 
+@pytest.fixture(scope="session")
+def free_ports() -> Callable[[int], list[int]]:
+    """Call it for so many distinct ports of the loopback address that nobody listens on now."""
+
+    def choose(count: int) -> list[int]:
+        # All are held open until all are chosen, so that none comes twice.
+        held = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
+        ports = [int(server.getsockname()[1]) for server in held]
+        for server in held:
+            server.close()
+        return ports
+
+    return choose
+
+
 @pytest.fixture
-def free_port() -> int:
-    """A port of the loopback address that nobody listens on now."""
-    return unused_ports(1)[0]
-
-
-def unused_ports(count: int) -> list[int]:
-    """Distinct free ports: all are held open until all are chosen."""
-    held = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
-    ports = [int(server.getsockname()[1]) for server in held]
-    for server in held:
-        server.close()
-    return ports
+def free_port(free_ports: Callable[[int], list[int]]) -> int:
+    """One such port."""
+    return free_ports(1)[0]
