@@ -2,8 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import Any, Protocol
+import threading
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, fields
+from typing import Any, Protocol, TypedDict
+from urllib.parse import quote
+
+import httpx
+from fastapi import APIRouter
+from pydantic import BaseModel
+
+from seoga.contracts.http import Http
+from seoga.models import Partial
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +50,80 @@ class ChangeReport:
         return asdict(self)
 
 
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """A run in flight, about once a second. `total` grows while `counting`; `eta_s` is None while
+    nothing can be said; `text_done`: every file can be found by keyword, vectors may follow."""
+
+    stage: str
+    done: int = 0
+    total: int = 0
+    counting: bool = False
+    current: str = ""
+    rate: float = 0.0
+    eta_s: float | None = None
+    chunks: int = 0
+    chunks_pending: int = 0
+    failed: int = 0
+    text_done: bool = False
+
+    def to_json(self) -> dict[str, Any]:
+        """A JSON object."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
+class RunResult:
+    """What a run did (indexed, skipped, removed, chunks) and how the index stands after it.
+
+    `tried` and `tried_failed` count the files that this run worked on (without unsupported ones);
+    `warnings` are sentences for a person, such as a source that needs action.
+    """
+
+    status: str = "done"
+    indexed: int = 0
+    skipped: int = 0
+    removed: int = 0
+    chunks: int = 0
+    elapsed_ms: int = 0
+    failed: int = 0
+    degraded: int = 0
+    deferred: int = 0
+    needs_action: int = 0
+    unsupported: int = 0
+    tried: int = 0
+    tried_failed: int = 0
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def exit_code(self) -> int:
+        """0 done, 1 everything this run tried failed, 2 cancelled (product 13)."""
+        if self.status == "cancelled":
+            return 2
+        return 1 if self.tried and self.tried == self.tried_failed else 0
+
+    def to_json(self) -> dict[str, Any]:
+        """The object of `exec --json`."""
+        return {name: getattr(self, name) for name in _RESULT_KEYS}
+
+
+_RESULT_KEYS = (
+    "indexed", "skipped", "removed", "chunks", "elapsed_ms",
+    "failed", "degraded", "deferred", "needs_action", "unsupported",
+)  # fmt: skip
+
+
+class RunOptions(TypedDict, total=False):
+    """Keyword arguments of `run_kb`. `partial` redoes from that stage on and keeps extraction;
+    `accept_deletions` believes a source that lost most of its files; `cancel` set = stop."""
+
+    force: bool
+    partial: Partial | None
+    accept_deletions: bool
+    progress: Callable[[Progress], None] | None
+    cancel: threading.Event | None
+
+
 class Indexing(Protocol):
     """The port of the indexer service."""
 
@@ -62,3 +146,63 @@ class Indexing(Protocol):
     def close(self) -> None:
         """Stops the worker that this object started, if any."""
         ...
+
+
+class JobRequest(BaseModel):
+    """The body of POST /v1/jobs."""
+
+    kb_id: str
+    scope: str = "full"
+    force: bool = False
+    deferred: bool = False
+
+
+class IndexingClient:
+    """The indexer service at `base_url`."""
+
+    def __init__(self, base_url: str, transport: httpx.BaseTransport | None = None) -> None:
+        self._http = Http("indexer", base_url, transport)
+
+    def enqueue(
+        self, kb_id: str, *, scope: str = "full", force: bool = False, deferred: bool = False
+    ) -> EnqueueResult:
+        """See Indexing."""
+        body = JobRequest(kb_id=kb_id, scope=scope, force=force, deferred=deferred)
+        return EnqueueResult(**self._http.json("POST", "/v1/jobs", json=body.model_dump()))
+
+    def cancel(self, kb_id: str) -> dict[str, Any]:
+        """See Indexing."""
+        out: dict[str, Any] = self._http.json("POST", f"/v1/kbs/{quote(kb_id, safe='')}/cancel")
+        return out
+
+    def check_changes(self, kb_id: str) -> ChangeReport:
+        """See Indexing."""
+        data = self._http.json("GET", f"/v1/kbs/{quote(kb_id, safe='')}/changes")
+        lists = {name: tuple(value) for name, value in data.items() if isinstance(value, list)}
+        known = {field.name for field in fields(ChangeReport)}
+        return ChangeReport(**{key: data[key] for key in known} | lists)
+
+    def close(self) -> None:
+        """Closes the connections."""
+        self._http.close()
+
+
+def routes(engine: Indexing) -> APIRouter:
+    """The HTTP face of an engine; FastAPI runs these plain functions in its thread pool."""
+    router = APIRouter(prefix="/v1")
+
+    @router.post("/jobs")
+    def enqueue(job: JobRequest) -> dict[str, Any]:
+        return engine.enqueue(
+            job.kb_id, scope=job.scope, force=job.force, deferred=job.deferred
+        ).to_json()
+
+    @router.post("/kbs/{kb_id}/cancel")
+    def cancel(kb_id: str) -> dict[str, Any]:
+        return engine.cancel(kb_id)
+
+    @router.get("/kbs/{kb_id}/changes")
+    def changes(kb_id: str) -> dict[str, Any]:
+        return engine.check_changes(kb_id).to_json()
+
+    return router
