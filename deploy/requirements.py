@@ -1,4 +1,4 @@
-"""Lists what the pyproject.toml files of the given folders depend on, the project's own left out."""
+"""Lists what the given folders' pyproject.toml files depend on, the project's own left out."""
 
 import sys
 import tomllib
