@@ -1,0 +1,62 @@
+"""The HTTP face: /mcp beside health, readiness and metrics."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+from fastapi import FastAPI
+from mcp.server.streamable_http_manager import StreamableHTTPASGIApp
+from starlette.routing import Route
+
+from seoga.service import Ready, build_app
+from seoga.wiring import Stack, build_stack
+from seoga_gateway.auth import transport_security
+from seoga_gateway.library import Library
+from seoga_gateway.secret import shared_secret
+from seoga_gateway.server import DEFAULT_TOOLSET, build_server
+
+PATH = "/mcp"
+
+
+def create(
+    stack: Stack | None = None, toolset: str = DEFAULT_TOOLSET, ready: Ready | None = None
+) -> FastAPI:
+    """The gateway's app. `ready` is asked first and raises a SeogaError as long as queries have
+    to wait.
+
+    A stack that is handed in is the caller's to close. Raises InvalidArgument for an unknown
+    toolset and
+    ConfigError for a secret that cannot be used.
+    """
+    own = stack or build_stack()
+    server = build_server(own, toolset, shared_secret(own.settings))
+    # Stateless: any worker answers any call, of either protocol generation. Streams, not single
+    # JSON
+    # answers: progress travels on them.
+    server.streamable_http_app(
+        streamable_http_path=PATH,
+        stateless_http=True,
+        json_response=False,
+        transport_security=transport_security(own.settings),
+    )
+    library = Library(own)
+
+    @asynccontextmanager
+    async def lifespan() -> AsyncIterator[None]:
+        async with server.session_manager.run():
+            yield
+
+    def readiness() -> dict[str, Any]:
+        held = ready() if ready is not None else {}
+        return {**held, **library.ready()}
+
+    app = build_app(
+        "gateway",
+        ready=readiness,
+        close=own.close if stack is None else None,
+        lifespan=lifespan,
+    )
+    app.router.routes.append(Route(PATH, endpoint=StreamableHTTPASGIApp(server.session_manager)))
+    return app
