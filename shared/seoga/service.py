@@ -169,6 +169,8 @@ def gunicorn_command(name: str, config: Settings) -> list[str]:
         "--timeout=120",
         f"--worker-tmp-dir={_shared_memory()}",
         f"--log-level={config.log_level}",
+        # It would lie in the home folder, where the services of one machine would share one file.
+        "--no-control-socket",
     ]
 
 
