@@ -1,0 +1,186 @@
+"""Chunks, their keyword index and the term frequencies of a file: written, replaced and erased
+together.
+
+All functions run inside the caller's write transaction. Full-text rows are only ever reached by
+rowid (= chunk id): a search by another column would scan the whole index.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import chain
+
+from seoga.models import Chunk, ChunkState
+from seoga.storage.records import PreparedChunk, Tokens
+
+# FTS5's trigram tokenizer gives no token for shorter terms; they are found in the table itself.
+TRIGRAM_MIN = 3
+
+_INSERT_CHUNK = (
+    'INSERT INTO chunks (id, file_id, ordinal, text, start, "end", heading_path, header_row, place, kind, lang, meta,'
+    " context, keywords, state) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+)
+_INSERT_FTS = "INSERT INTO chunks_fts (rowid, title, heading, body, context, keywords) VALUES (?, ?, ?, ?, ?, ?)"
+_MOVE_CHUNK = 'UPDATE chunks SET ordinal = ?, start = ?, "end" = ?, place = ?, kind = ?, lang = ?, meta = ? WHERE id = ?'
+_OLD = (
+    "SELECT c.id, c.text, c.heading_path, c.header_row, c.context, c.keywords, c.state,"
+    " f.title, f.heading, f.body, f.context, f.keywords"
+    " FROM chunks c JOIN chunks_fts f ON f.rowid = c.id WHERE c.file_id = ? ORDER BY c.ordinal"
+)
+
+Key = tuple[str, str, str, str, str]
+
+
+@dataclass(slots=True)
+class Changes:
+    """What one transaction does to chunks, gathered over its files and applied in few
+    statements."""
+
+    state: ChunkState
+    next_id: int
+    inserted: list[tuple[object, ...]] = field(default_factory=list)
+    indexed: list[tuple[object, ...]] = field(default_factory=list)
+    moved: list[tuple[object, ...]] = field(default_factory=list)
+    dropped: list[tuple[int]] = field(default_factory=list)
+    unindexed: list[tuple[int]] = field(default_factory=list)
+    terms: Counter[str] = field(default_factory=Counter)
+
+    def replace(
+        self, conn: sqlite3.Connection, file_id: int, chunks: Sequence[PreparedChunk], reuse: bool
+    ) -> list[str]:
+        """Plans the new chunks of a file; with `reuse`, a chunk of the same words keeps its id and
+        vectors.
+
+        Returns the states that the chunks will have.
+        """
+        kept: dict[Key, list[tuple[int, str, Tokens]]] = {}
+        for row in conn.execute(_OLD, (file_id,)).fetchall():
+            tokens = Tokens(*row[7:12])
+            if reuse:
+                kept.setdefault(row[1:6], []).append((row[0], row[6], tokens))
+            else:
+                self._drop(row[0], tokens)
+        states = []
+        for prepared in chunks:
+            key = _key(prepared)
+            if found := kept.get(key):
+                states.append(self._keep(found.pop(0), prepared))
+            else:
+                states.append(self._add(file_id, prepared, key))
+        for chunk_id, _, tokens in chain.from_iterable(kept.values()):
+            self._drop(chunk_id, tokens)
+        return states
+
+    def erase(self, conn: sqlite3.Connection, file_id: int) -> None:
+        """Plans the removal of all chunks of a file."""
+        self.replace(conn, file_id, (), reuse=False)
+
+    def retitle(self, conn: sqlite3.Connection, file_id: int, title: str) -> None:
+        """Plans a new title field for all chunks of a file."""
+        for row in conn.execute(_OLD, (file_id,)).fetchall():
+            self._reindex(row[0], Tokens(*row[7:12]), Tokens(title, *row[8:12]))
+
+    def apply(self, conn: sqlite3.Connection) -> None:
+        """Writes what was planned. Vectors of dropped chunks go by cascade."""
+        conn.executemany("DELETE FROM chunks_fts WHERE rowid = ?", self.unindexed)
+        conn.executemany("DELETE FROM chunks WHERE id = ?", self.dropped)
+        # (file, ordinal) is unique at every moment: moved chunks first step aside to negative
+        # numbers.
+        conn.executemany(
+            "UPDATE chunks SET ordinal = -1 - ordinal WHERE id = ?",
+            [(row[-1],) for row in self.moved],
+        )
+        conn.executemany(_MOVE_CHUNK, self.moved)
+        conn.executemany(_INSERT_CHUNK, self.inserted)
+        conn.executemany(_INSERT_FTS, self.indexed)
+        _count_terms(conn, self.terms)
+
+    def _add(self, file_id: int, prepared: PreparedChunk, key: Key) -> str:
+        chunk, tokens, chunk_id = prepared.chunk, prepared.tokens, self.next_id
+        self.next_id += 1
+        text, heading, header_row, context, keywords = key
+        place, kind, lang, meta = _where(chunk, prepared.lang)
+        self.inserted.append(
+            (chunk_id, file_id, chunk.ordinal, text, chunk.start, chunk.end, heading, header_row)
+            + (place, kind, lang, meta, context, keywords, self.state.value)
+        )
+        self._index(chunk_id, tokens)
+        return self.state.value
+
+    def _keep(self, old: tuple[int, str, Tokens], prepared: PreparedChunk) -> str:
+        chunk_id, state, tokens = old
+        chunk = prepared.chunk
+        self.moved.append(
+            (chunk.ordinal, chunk.start, chunk.end, *_where(chunk, prepared.lang), chunk_id)
+        )
+        self._reindex(chunk_id, tokens, prepared.tokens)
+        return state
+
+    def _reindex(self, chunk_id: int, old: Tokens, new: Tokens) -> None:
+        if old != new:
+            self.unindexed.append((chunk_id,))
+            self.terms.subtract(old.terms())
+            self._index(chunk_id, new)
+
+    def _index(self, chunk_id: int, tokens: Tokens) -> None:
+        self.indexed.append(
+            (chunk_id, tokens.title, tokens.heading, tokens.body, tokens.context, tokens.keywords)
+        )
+        self.terms.update(tokens.terms())
+
+    def _drop(self, chunk_id: int, tokens: Tokens) -> None:
+        self.dropped.append((chunk_id,))
+        self.unindexed.append((chunk_id,))
+        self.terms.subtract(tokens.terms())
+
+
+def begin(conn: sqlite3.Connection, state: ChunkState) -> Changes:
+    """An empty plan; new chunks will get `state`. Ids go on above every id ever given."""
+    row = conn.execute("SELECT seq FROM sqlite_sequence WHERE name = 'chunks'").fetchone()
+    return Changes(state, (row[0] if row else 0) + 1)
+
+
+def _key(prepared: PreparedChunk) -> Key:
+    chunk = prepared.chunk
+    heading = json.dumps(chunk.heading_path, ensure_ascii=False)
+    return (chunk.text, heading, chunk.header_row, prepared.context, prepared.keywords)
+
+
+def _where(chunk: Chunk, lang: str) -> tuple[str, str, str, str]:
+    place = json.dumps(chunk.place.to_json(), ensure_ascii=False)
+    meta = json.dumps(dict(chunk.meta), ensure_ascii=False) if chunk.meta else "{}"
+    return (place, chunk.kind.value, lang, meta)
+
+
+def _count_terms(conn: sqlite3.Connection, delta: Counter[str]) -> None:
+    more = sorted((term, n) for term, n in delta.items() if n > 0)
+    less = [(-n, term) for term, n in delta.items() if n < 0]
+    newest = conn.execute("SELECT coalesce(max(id), 0) FROM terms").fetchone()[0]
+    conn.executemany(
+        "INSERT INTO terms (term, df) VALUES (?, ?) ON CONFLICT (term) DO UPDATE SET df = df + excluded.df",
+        more,
+    )
+    conn.execute(
+        "INSERT INTO terms_trigram (rowid, term) SELECT id, term FROM terms WHERE id > ? AND length(term) >= ?",
+        (newest, TRIGRAM_MIN),
+    )
+    conn.executemany("UPDATE terms SET df = df - ? WHERE term = ?", less)
+    _forget_terms(conn, (term for _, term in less))
+
+
+def _forget_terms(conn: sqlite3.Connection, terms: Iterable[str]) -> None:
+    gone = [
+        row
+        for term in terms
+        for row in conn.execute("SELECT id, term FROM terms WHERE term = ? AND df <= 0", (term,))
+    ]
+    # The index keeps no text of its own: it must be told the term that a row had.
+    conn.executemany(
+        "INSERT INTO terms_trigram (terms_trigram, rowid, term) VALUES ('delete', ?, ?)",
+        [row for row in gone if len(row[1]) >= TRIGRAM_MIN],
+    )
+    conn.executemany("DELETE FROM terms WHERE id = ?", [(row[0],) for row in gone])

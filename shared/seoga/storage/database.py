@@ -1,0 +1,230 @@
+"""SQLite connections: version check, pragmas, transactions and the words for what can go wrong, in
+one place."""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from seoga.errors import NotFound, StorageError
+from seoga.storage.filesystem import refuse_remote
+from seoga.storage.migrate import Kind, migrate, refuse_newer
+
+# RETURNING needs 3.35, the trigram tokenizer 3.34.
+MIN_SQLITE = (3, 35, 0)
+BUSY_S = 10.0
+_RETRY_S = 0.01
+
+# busy_timeout comes before all of these, by `timeout=` of connect: even the switch to WAL can meet
+# a lock.
+_WRITER_PRAGMAS = (
+    "PRAGMA synchronous = NORMAL",
+    "PRAGMA foreign_keys = ON",
+    "PRAGMA temp_store = MEMORY",
+    "PRAGMA cache_size = -65536",
+    "PRAGMA wal_autocheckpoint = 4000",
+    "PRAGMA journal_size_limit = 67108864",
+    # FAST zeroes what is freed on pages written anyway; ON (the build's default here) writes the
+    # others too.
+    "PRAGMA secure_delete = FAST",
+)
+_READER_PRAGMAS = (
+    "PRAGMA query_only = ON",
+    "PRAGMA foreign_keys = ON",
+    "PRAGMA temp_store = MEMORY",
+    "PRAGMA cache_size = -16384",
+    "PRAGMA mmap_size = 268435456",
+)
+
+_WORDS = {
+    sqlite3.SQLITE_FULL: (
+        "the disk is full",
+        "Free space and start again: what was committed stays.",
+    ),
+    sqlite3.SQLITE_CORRUPT: (
+        "the database is corrupt",
+        "Restore a backup, or move it away and index again.",
+    ),
+    sqlite3.SQLITE_NOTADB: (
+        "the file is no database",
+        "Restore a backup, or move it away and index again.",
+    ),
+    sqlite3.SQLITE_BUSY: (
+        "the database is locked",
+        "Another process is writing; try again in a moment.",
+    ),
+    sqlite3.SQLITE_LOCKED: (
+        "the database is locked",
+        "Another process is writing; try again in a moment.",
+    ),
+    sqlite3.SQLITE_READONLY: (
+        "the database cannot be written",
+        "Check the owner of the folder and that its mount is writable.",
+    ),
+    sqlite3.SQLITE_CANTOPEN: (
+        "the database cannot be opened",
+        "Check that the folder exists and is writable: readers need its -shm file too.",
+    ),
+    sqlite3.SQLITE_PERM: ("access to the database is denied", "Check the owner of the folder."),
+    sqlite3.SQLITE_IOERR: (
+        "the disk reports an error",
+        "Check free space and the health of the disk.",
+    ),
+}
+
+
+def open_writer(path: Path, kind: Kind = "rag") -> sqlite3.Connection:
+    """A connection that may write; makes the folder and brings the schema up to date.
+
+    In autocommit mode: writes go through `transaction`. May be used by several threads, one at a
+    time. Raises StorageError (network file system, newer or foreign schema, old SQLite, full,
+    corrupt or locked).
+    """
+    refuse_remote(path.parent)
+    check_sqlite()
+    with speaking(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        conn = connect(path)
+        try:
+            migrate(conn, kind, str(path))
+        except BaseException:
+            conn.close()
+            raise
+    return conn
+
+
+def connect(path: Path) -> sqlite3.Connection:
+    """A writing connection to a database that is known to be in order (no check, no migration): for
+    heartbeats."""
+    conn = sqlite3.connect(
+        path, timeout=BUSY_S, isolation_level=None, check_same_thread=False, cached_statements=256
+    )
+    try:
+        _enter_wal(conn, path)
+        for pragma in _WRITER_PRAGMAS:
+            conn.execute(pragma)
+    except BaseException:
+        conn.close()
+        raise
+    return conn
+
+
+def open_reader(path: Path, kind: Kind = "rag") -> sqlite3.Connection:
+    """A connection that cannot write and never migrates; serves older schemas too.
+
+    Raises NotFound when there is no index yet, StorageError for a newer schema or an unusable file.
+    """
+    if not path.exists():
+        raise NotFound(f"there is no index at {path}", "Index the knowledge base first.")
+    with speaking(path):
+        conn = sqlite3.connect(
+            f"{path.resolve().as_uri()}?mode=ro",
+            uri=True,
+            timeout=BUSY_S,
+            isolation_level=None,
+            check_same_thread=False,
+        )
+        try:
+            for pragma in _READER_PRAGMAS:
+                conn.execute(pragma)
+            version = refuse_newer(conn, kind, str(path))
+        except BaseException:
+            conn.close()
+            raise
+    if version == 0:
+        conn.close()
+        raise NotFound(f"the index at {path} is still empty", "Index the knowledge base first.")
+    return conn
+
+
+@contextmanager
+def transaction(conn: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
+    """One write transaction, locked from its start; rolled back by any exception."""
+    with speaking(conn):
+        conn.execute("BEGIN IMMEDIATE")
+        try:
+            yield conn
+            conn.execute("COMMIT")
+        except BaseException:
+            # A full disk makes SQLite roll back by itself.
+            if conn.in_transaction:
+                with suppress(sqlite3.Error):
+                    conn.execute("ROLLBACK")
+            raise
+
+
+@contextmanager
+def snapshot(conn: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
+    """Several reads of one state of the database. Keep it short: the WAL cannot shrink past it."""
+    if conn.in_transaction:
+        yield conn
+        return
+    with speaking(conn):
+        conn.execute("BEGIN")
+        try:
+            yield conn
+        finally:
+            if conn.in_transaction:
+                conn.execute("COMMIT")
+
+
+@contextmanager
+def speaking(where: Path | sqlite3.Connection) -> Iterator[None]:
+    """Turns what SQLite reports about the file into a StorageError that names the file and the way
+    out."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+        if code not in _WORDS:
+            raise
+        what, hint = _WORDS[code]
+        raise StorageError(f"{_name(where)}: {what} ({error})", hint) from error
+
+
+def checkpoint(conn: sqlite3.Connection) -> bool:
+    """Writes the WAL back and truncates it; True when that was complete. A reader in the way is no
+    error: the WAL then keeps its size until the next time."""
+    with speaking(conn):
+        conn.execute("PRAGMA busy_timeout = 500")
+        try:
+            busy = conn.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+            if busy:
+                conn.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
+        finally:
+            conn.execute(f"PRAGMA busy_timeout = {int(BUSY_S * 1000)}")
+    return not busy
+
+
+def check_sqlite(version: tuple[int, ...] = sqlite3.sqlite_version_info) -> None:
+    """Raises StorageError when the SQLite of this Python is too old."""
+    if version < MIN_SQLITE:
+        have, need = (".".join(map(str, parts)) for parts in (version, MIN_SQLITE))
+        raise StorageError(f"SQLite {have} is too old, {need} is needed", "Use a newer Python.")
+
+
+def _enter_wal(conn: sqlite3.Connection, path: Path) -> None:
+    # The switch answers "locked" at once when two processes open a new file together: the busy
+    # handler is not asked.
+    deadline = time.monotonic() + BUSY_S
+    while True:
+        try:
+            mode = conn.execute("PRAGMA journal_mode = WAL").fetchone()[0]
+            break
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
+                raise
+            time.sleep(_RETRY_S)
+    if mode != "wal":
+        raise StorageError(f"{path}: the file system does not carry SQLite's WAL mode")
+
+
+def _name(where: Path | sqlite3.Connection) -> str:
+    if isinstance(where, Path):
+        return str(where)
+    with suppress(sqlite3.Error):
+        return str(where.execute("PRAGMA database_list").fetchone()[2])
+    return "database"

@@ -1,0 +1,339 @@
+"""The document store: every write of an indexing run, each one transaction under the lease."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import threading
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from typing import Any
+
+from seoga.models import ChunkState, FileState, ModelCard, Place, Stage
+from seoga.storage import content, generations
+from seoga.storage.database import checkpoint, speaking, transaction
+from seoga.storage.leases import Lease
+from seoga.storage.records import (
+    ChunkVectors,
+    FileRow,
+    KnownFile,
+    PendingChunk,
+    PreparedFile,
+    Touch,
+)
+
+_FILE_COLUMNS = (
+    "label, path, size, mtime_ns, scanned_ns, version, hash, url, state, stage, reason, detail, format, title, lang,"
+    " meta, chunk_count, text_chars, indexed_at"
+)
+_UPSERT = (
+    f"INSERT INTO files ({_FILE_COLUMNS}) VALUES ({', '.join('?' * 19)}) ON CONFLICT (label, path) DO UPDATE SET "
+    + ", ".join(f"{name} = excluded.{name}" for name in _FILE_COLUMNS.split(", ")[2:])
+)
+_KNOWN = "SELECT id, label, path, size, mtime_ns, scanned_ns, version, hash, state, stage, reason, chunk_count FROM files"
+_PENDING = (
+    "SELECT id, file_id, text, heading_path, header_row, context, keywords, attempts FROM chunks"
+    f" WHERE state = '{ChunkState.PENDING}' AND id > ? ORDER BY id LIMIT ?"
+)
+_PAGE = 5000
+# Level 1 costs a third of the default and gives up a tenth of the space.
+_ZLIB_LEVEL = 1
+
+
+def now() -> str:
+    """The present as UTC ISO text."""
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+class DocumentStore:
+    """Writes one KB's database over a connection of `open_writer`. Threads may share it: calls wait
+    for one another.
+
+    Every write raises LeaseLost when another owner took the lease, StorageError when the disk or
+    the file fails; either leaves the database as it was before the call. Without a lease nothing is
+    fenced (tests, eval).
+    """
+
+    def __init__(self, conn: sqlite3.Connection, lease: Lease | None = None) -> None:
+        self.conn, self.lease = conn, lease
+        self._lock = threading.RLock()
+
+    # -- files
+    # ---------------------------------------------------------------------------------------------------
+
+    def known(self, label: str) -> Iterator[KnownFile]:
+        """The files of a source in code point order of their paths, a page at a time: memory stays
+        small and the store may be written in between."""
+        after = ""
+        while True:
+            with self._read() as conn:
+                rows = conn.execute(
+                    f"{_KNOWN} WHERE label = ? AND path > ? ORDER BY path LIMIT ?",
+                    (label, after, _PAGE),
+                ).fetchall()
+            yield from map(_known, rows)
+            if len(rows) < _PAGE:
+                return
+            after = rows[-1][2]
+
+    def labels(self) -> dict[str, int]:
+        """The labels that have files, with their numbers."""
+        with self._read() as conn:
+            return dict(conn.execute("SELECT label, count(*) FROM files GROUP BY label"))
+
+    def get(self, label: str, path: str) -> KnownFile | None:
+        """One file by identity."""
+        return self._one("label = ? AND path = ?", (label, path))
+
+    def by_hash(self, content_hash: str) -> list[KnownFile]:
+        """Files with this content, those with chunks first: a copy or a moved file needs no second
+        extraction."""
+        with self._read() as conn:
+            rows = conn.execute(
+                f"{_KNOWN} WHERE hash = ? ORDER BY chunk_count = 0, id", (content_hash,)
+            )
+            return [_known(row) for row in rows.fetchall()]
+
+    def commit_text(self, batch: Sequence[PreparedFile], *, reuse: bool = True) -> list[int]:
+        """Commit 1: files with their text, chunks and keyword index, in one transaction; returns
+        their ids.
+
+        Chunks wait for vectors, unless the KB wants none. A file that exists is replaced; with
+        `reuse`, its chunks whose words (text, heading, header row, context, keywords) are the same
+        keep id, state and vectors.
+        """
+        packed = [_pack_text(prepared) for prepared in batch]
+        ids = []
+        with self._write() as conn:
+            waits = generations.target(conn) != 0
+            plan = content.begin(conn, ChunkState.PENDING if waits else ChunkState.INDEXED)
+            for prepared, (text, marks) in zip(batch, packed, strict=True):
+                file_id = self._upsert(conn, prepared.row)
+                states = plan.replace(conn, file_id, prepared.chunks, reuse)
+                self._settle(conn, file_id, prepared, states)
+                conn.execute(
+                    "INSERT OR REPLACE INTO texts (file_id, text, marks) VALUES (?, ?, ?)",
+                    (file_id, text, marks),
+                )
+                ids.append(file_id)
+            plan.apply(conn)
+        return ids
+
+    def set_state(self, rows: Sequence[FileRow]) -> None:
+        """Records files that give no text (failed, unsupported, empty …); what they had before is
+        erased."""
+        with self._write() as conn:
+            plan = content.begin(conn, ChunkState.PENDING)
+            for row in rows:
+                file_id = self._upsert(conn, row)
+                plan.erase(conn, file_id)
+                conn.execute("DELETE FROM texts WHERE file_id = ?", (file_id,))
+            plan.apply(conn)
+
+    def mark(self, file_ids: Sequence[int], state: FileState, reason: str, detail: str) -> None:
+        """Sets state and reason only: chunks stay and stay searchable (an unreadable file that was
+        read before)."""
+        with self._write() as conn:
+            conn.executemany(
+                "UPDATE files SET state = ?, reason = ?, detail = ? WHERE id = ?",
+                [(state.value, reason, detail, file_id) for file_id in file_ids],
+            )
+
+    def touch(self, rows: Sequence[Touch]) -> None:
+        """New metadata for files whose content is the same."""
+        with self._write() as conn:
+            conn.executemany(
+                "UPDATE files SET size = ?, mtime_ns = ?, scanned_ns = ?, version = ? WHERE id = ?",
+                [(row.size, row.mtime_ns, row.scanned_ns, row.version, row.id) for row in rows],
+            )
+
+    def rename(self, file_id: int, row: FileRow, title_tokens: str | None = None) -> None:
+        """A moved file: identity, metadata and title of `row`; chunks and vectors stay.
+        `title_tokens` replaces the title field of the keyword index (None: as it is)."""
+        with self._write() as conn:
+            plan = content.begin(conn, ChunkState.PENDING)
+            conn.execute(
+                "UPDATE files SET label = ?, path = ?, size = ?, mtime_ns = ?, scanned_ns = ?, version = ?, url = ?,"
+                " title = ? WHERE id = ?",
+                (row.label, row.path, row.size, row.mtime_ns, row.scanned_ns, row.version)
+                + (row.url, row.title, file_id),
+            )
+            if title_tokens is not None:
+                plan.retitle(conn, file_id, title_tokens)
+            plan.apply(conn)
+
+    def remove(self, file_ids: Sequence[int]) -> None:
+        """Removes files with their text, chunks, keyword index, term counts and vectors."""
+        with self._write() as conn:
+            plan = content.begin(conn, ChunkState.PENDING)
+            for file_id in file_ids:
+                plan.erase(conn, file_id)
+            plan.apply(conn)
+            conn.executemany("DELETE FROM files WHERE id = ?", [(each,) for each in file_ids])
+            generations.swap(conn)
+
+    # -- vectors
+    # -------------------------------------------------------------------------------------------------
+
+    def ensure_generation(self, card: ModelCard | None) -> int:
+        """Says which model the KB wants (None: no vectors): call it at the start of a run. Returns
+        the id for `commit_vectors`, 0 for none. After a change of model all chunks wait; the old
+        vectors serve until none does."""
+        with self._write() as conn:
+            return generations.ensure(conn, card)
+
+    def pending(self, limit: int, after: int = 0) -> list[PendingChunk]:
+        """At most `limit` chunks that wait for vectors, ids above `after`, ascending."""
+        with self._read() as conn:
+            rows = conn.execute(_PENDING, (after, limit)).fetchall()
+        return [_waiting(row) for row in rows]
+
+    def commit_vectors(self, generation: int, rows: Sequence[ChunkVectors]) -> int:
+        """Commit 2: vectors; chunks become Indexed, files with none waiting Ready (or Degraded), a
+        complete new generation live. Returns how many chunks still existed."""
+        with self._write() as conn:
+            return generations.store(conn, generation, rows)
+
+    def fail_chunks(self, errors: Sequence[tuple[int, str]]) -> None:
+        """One more failed try for each (chunk id, message); after three the chunk is Failed, its
+        file Degraded."""
+        with self._write() as conn:
+            generations.fail(conn, errors)
+
+    def restart_embedding(self) -> None:
+        """All chunks wait for new vectors (`--partial embedding`); the present ones serve
+        meanwhile."""
+        with self._write() as conn:
+            generations.restart(conn)
+
+    # -- runs and meta
+    # -------------------------------------------------------------------------------------------
+
+    def begin_run(self, scope: str = "full", force: bool = False) -> int:
+        """Opens a row of the history; one that a crash left open is marked interrupted."""
+        with self._write(content=False) as conn:
+            conn.execute(
+                "UPDATE runs SET status = 'interrupted', ended_at = ? WHERE status = 'running'",
+                (now(),),
+            )
+            row = conn.execute(
+                "INSERT INTO runs (started_at, scope, force) VALUES (?, ?, ?) RETURNING id",
+                (now(), scope, int(force)),
+            ).fetchone()
+        return int(row[0])
+
+    def end_run(self, run_id: int, status: str, counts: Mapping[str, Any], error: str = "") -> None:
+        """Closes it (`done`, `failed`, `cancelled`), clears the progress and writes the WAL
+        back."""
+        with self._write(content=False) as conn:
+            conn.execute(
+                "UPDATE runs SET status = ?, ended_at = ?, counts = ?, error = ? WHERE id = ?",
+                (status, now(), json.dumps(counts, ensure_ascii=False), error, run_id),
+            )
+            conn.execute("DELETE FROM meta WHERE key = 'progress'")
+        with self._lock:
+            checkpoint(self.conn)
+
+    def progress(self, data: Mapping[str, Any]) -> None:
+        """What the run is doing now, for get_index_info. Call it about once a second."""
+        self.set_meta("progress", json.dumps(data, ensure_ascii=False))
+
+    def set_meta(self, key: str, value: str) -> None:
+        """Writes one meta value."""
+        with self._write(content=False) as conn:
+            conn.execute("INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)", (key, value))
+
+    def meta(self, key: str, default: str = "") -> str:
+        """Reads one meta value."""
+        with self._read() as conn:
+            row = conn.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
+        return str(row[0]) if row else default
+
+    def close(self) -> None:
+        """Closes the connection; the lease is its owner's to release."""
+        with self._lock:
+            self.conn.close()
+
+    # -- inside
+    # --------------------------------------------------------------------------------------------------
+
+    @contextmanager
+    def _write(self, *, content: bool = True) -> Iterator[sqlite3.Connection]:
+        with self._lock, transaction(self.conn) as conn:
+            if self.lease is not None:
+                self.lease.check(conn)
+            yield conn
+            if content:
+                # Readers refresh what they hold in memory when this number has moved.
+                conn.execute(
+                    "INSERT INTO meta (key, value) VALUES ('commit', '1')"
+                    " ON CONFLICT (key) DO UPDATE SET value = CAST(value AS INTEGER) + 1"
+                )
+
+    @contextmanager
+    def _read(self) -> Iterator[sqlite3.Connection]:
+        with self._lock, speaking(self.conn):
+            yield self.conn
+
+    def _one(self, where: str, values: tuple[object, ...]) -> KnownFile | None:
+        with self._read() as conn:
+            row = conn.execute(f"{_KNOWN} WHERE {where}", values).fetchone()
+        return _known(row) if row else None
+
+    @staticmethod
+    def _upsert(conn: sqlite3.Connection, row: FileRow) -> int:
+        conn.execute(
+            _UPSERT,
+            (row.label, row.path, row.size, row.mtime_ns, row.scanned_ns, row.version, row.hash)
+            + (row.url, row.state.value, row.stage.value, row.reason, row.detail, row.format)
+            + (row.title, row.lang, json.dumps(dict(row.meta), ensure_ascii=False), 0, 0, now()),
+        )
+        found = conn.execute(
+            "SELECT id FROM files WHERE label = ? AND path = ?", (row.label, row.path)
+        ).fetchone()
+        return int(found[0])
+
+    @staticmethod
+    def _settle(
+        conn: sqlite3.Connection, file_id: int, prepared: PreparedFile, states: Sequence[str]
+    ) -> None:
+        row = prepared.row
+        state, stage, reason = row.state, row.stage, row.reason
+        if ChunkState.PENDING in states:
+            state, stage = FileState.PARTIALLY_DEFERRED, Stage.EMBED
+        elif ChunkState.FAILED in states:
+            state, stage, reason = FileState.DEGRADED, Stage.EMBED, reason or "embedding"
+        conn.execute(
+            "UPDATE files SET state = ?, stage = ?, reason = ?, chunk_count = ?, text_chars = ? WHERE id = ?",
+            (state.value, stage.value, reason, len(states), len(prepared.text), file_id),
+        )
+
+
+def _known(row: tuple[Any, ...]) -> KnownFile:
+    head, state, tail = row[:8], FileState(row[8]), row[9:]
+    return KnownFile(*(*head, state, *tail))
+
+
+def _waiting(row: tuple[Any, ...]) -> PendingChunk:
+    head, path, tail = row[:3], tuple(json.loads(row[3])), row[4:]
+    return PendingChunk(*(*head, path, *tail))
+
+
+def _pack_text(prepared: PreparedFile) -> tuple[bytes, bytes]:
+    marks = [[offset, place.to_json()] for offset, place in prepared.marks]
+    text = prepared.text.encode("utf-8", "surrogatepass")
+    return (
+        zlib.compress(text, _ZLIB_LEVEL),
+        zlib.compress(json.dumps(marks, ensure_ascii=False).encode(), _ZLIB_LEVEL),
+    )
+
+
+def unpack_text(text: bytes, marks: bytes) -> tuple[str, list[tuple[int, Place]]]:
+    """Inverse of what commit 1 stores: the text and its (offset, place) marks."""
+    pairs = json.loads(zlib.decompress(marks))
+    return (
+        zlib.decompress(text).decode("utf-8", "surrogatepass"),
+        [(offset, Place.from_json(place)) for offset, place in pairs],
+    )

@@ -1,0 +1,78 @@
+"""Where a database must not lie: network mounts and folders that a cloud client synchronises."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import platformdirs
+
+from seoga.errors import StorageError
+
+# WAL needs shared memory and locks that these do not give to two machines (sqlite.org/wal.html,
+# "overview" point 3).
+NETWORK_TYPES = frozenset(
+    """nfs nfs3 nfs4 cifs smb smb2 smb3 smbfs ncpfs afs coda ceph lustre gfs gfs2 ocfs2 9p davfs vboxsf drvfs
+    fuse.sshfs fuse.smbnetfs fuse.glusterfs fuse.ceph fuse.davfs fuse.davfs2 fuse.rclone fuse.s3fs fuse.gcsfuse
+    fuse.goofys fuse.google-drive-ocamlfuse fuse.onedriver fuse.gvfsd-fuse fuse.juicefs fuse.curlftpfs""".split()
+)
+_CLOUD = re.compile(
+    r"onedrive( ?- ?.+)?|dropbox( ?\(.+\))?|icloud ?drive|mobile documents|com~apple~clouddocs|cloudstorage|google ?drive",
+    re.IGNORECASE,
+)
+_MOUNTS = Path("/proc/self/mountinfo")
+_ESCAPE = re.compile(r"\\([0-7]{3})")
+
+
+def file_system(path: Path, mountinfo: str) -> str:
+    """The type of the file system that `path` (absolute, resolved) lies on, by the longest mount
+    point; "" if unknown.
+
+    `mountinfo` is the text of /proc/self/mountinfo: see proc_pid_mountinfo(5).
+    """
+    best, kind = -1, ""
+    for line in mountinfo.splitlines():
+        left, dash, right = line.partition(" - ")
+        fields = left.split(" ")
+        if not dash or len(fields) < 5:
+            continue
+        point = Path(_ESCAPE.sub(lambda found: chr(int(found[1], 8)), fields[4]))
+        # ">=": of two mounts at one point, the later covers the earlier.
+        if len(point.parts) >= best and path.is_relative_to(point):
+            best, kind = len(point.parts), right.split(" ")[0]
+    return kind
+
+
+def is_network(path: Path, mountinfo: str | None = None) -> bool:
+    """True when `path` lies on a network mount; False where the system does not tell (no /proc)."""
+    return file_system(path.resolve(), _mounts(mountinfo)) in NETWORK_TYPES
+
+
+def refuse_remote(folder: Path, mountinfo: str | None = None) -> None:
+    """Raises StorageError when a database in `folder` would be at risk; the hint names a path to
+    use instead."""
+    real, mounts = folder.resolve(), _mounts(mountinfo)
+    if (kind := file_system(real, mounts)) in NETWORK_TYPES:
+        raise StorageError(
+            f"{real} is on a network file system ({kind}), where SQLite's locks do not hold",
+            _instead(mounts),
+        )
+    for part in real.parts:
+        if _CLOUD.fullmatch(part):
+            raise StorageError(
+                f"{real} is synchronised by a cloud client ({part}), which corrupts open databases",
+                _instead(mounts),
+            )
+
+
+def _mounts(given: str | None) -> str:
+    if given is not None:
+        return given
+    return _MOUNTS.read_text(encoding="utf-8", errors="replace") if _MOUNTS.exists() else ""
+
+
+def _instead(mounts: str) -> str:
+    local = Path(platformdirs.user_data_dir("seoga"))
+    if file_system(local.resolve(), mounts) in NETWORK_TYPES:
+        local = Path("/var/lib/seoga")
+    return f"Keep the databases on a local disk: set SEOGA_BASE_PATH (or --base-path), for example to {local}."

@@ -1,0 +1,168 @@
+"""Embedding generations: vectors of one model identity each; a new one is built beside the live
+one, then swapped.
+
+All functions run inside the caller's write transaction, except the readers `target` and `live`.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+
+from seoga.errors import StorageError
+from seoga.models import ChunkState, FileState, ModelCard
+from seoga.storage.records import ChunkVectors
+from seoga.storage.vectors import pack
+
+MAX_ATTEMPTS = 3
+_TARGET = "generation"
+# States that follow from the chunks; the others are about the file as a whole.
+_DERIVED = f"('{FileState.READY}', '{FileState.DEGRADED}', '{FileState.PARTIALLY_DEFERRED}')"
+# A file's own reason outlives embedding ("some pages gave no text"); the reason "embedding" comes
+# and goes with its chunks.
+_REFRESH = f"""
+UPDATE files SET (state, stage, reason) = (
+  SELECT
+    CASE WHEN waiting THEN '{FileState.PARTIALLY_DEFERRED}'
+         WHEN failed OR own THEN '{FileState.DEGRADED}' ELSE '{FileState.READY}' END,
+    CASE WHEN waiting OR failed THEN 'embed' WHEN own THEN files.stage ELSE 'done' END,
+    CASE WHEN own THEN files.reason WHEN failed THEN 'embedding' ELSE '' END
+  FROM (SELECT
+    EXISTS (SELECT 1 FROM chunks WHERE file_id = files.id AND state = '{ChunkState.PENDING}') AS waiting,
+    EXISTS (SELECT 1 FROM chunks WHERE file_id = files.id AND state = '{ChunkState.FAILED}') AS failed,
+    files.reason NOT IN ('', 'embedding') AS own))
+WHERE chunk_count > 0 AND state IN {_DERIVED}
+"""
+
+
+def target(conn: sqlite3.Connection) -> int | None:
+    """The generation that chunks are embedded for; 0: the KB wants no vectors; None: not decided
+    yet."""
+    row = conn.execute("SELECT value FROM meta WHERE key = ?", (_TARGET,)).fetchone()
+    return int(row[0]) if row else None
+
+
+def live(conn: sqlite3.Connection) -> tuple[int, ModelCard] | None:
+    """The generation that queries use, with the identity of its model; None without one."""
+    row = conn.execute("SELECT id, card FROM generations WHERE status = 'live'").fetchone()
+    return (row[0], card_of(row[1])) if row else None
+
+
+def card_of(text: str) -> ModelCard:
+    """The ModelCard of a stored JSON text; keys that a newer version wrote are ignored."""
+    known = ModelCard.__dataclass_fields__
+    return ModelCard(**{key: value for key, value in json.loads(text).items() if key in known})
+
+
+def ensure(conn: sqlite3.Connection, card: ModelCard | None) -> int:
+    """Makes the generation of `card` (None: none) the target; chunks without vectors in it wait
+    from now on."""
+    wanted = 0 if card is None else _find_or_make(conn, card)
+    if target(conn) != wanted:
+        conn.execute(
+            "INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)", (_TARGET, str(wanted))
+        )
+        conn.execute("DELETE FROM generations WHERE status = 'building' AND id != ?", (wanted,))
+        _restate(conn, wanted)
+    swap(conn)
+    return wanted
+
+
+def restart(conn: sqlite3.Connection) -> None:
+    """Every chunk waits again (`--partial embedding`); its present vectors serve until the new ones
+    come."""
+    if target(conn) != 0:
+        conn.execute(f"UPDATE chunks SET state = '{ChunkState.PENDING}', attempts = 0")
+        conn.execute(_REFRESH)
+
+
+def store(conn: sqlite3.Connection, generation: int, rows: Sequence[ChunkVectors]) -> int:
+    """Writes vectors of chunks that still exist and refreshes their files. Returns how many chunks
+    there were."""
+    row = conn.execute("SELECT card FROM generations WHERE id = ?", (generation,)).fetchone()
+    if row is None:
+        raise StorageError(f"embedding generation {generation} was replaced by another model")
+    dimension = card_of(row[0]).dimension
+    if any(item.vectors.ndim != 2 or item.vectors.shape[1] != dimension for item in rows):
+        raise StorageError(f"a vector does not have the {dimension} dimensions of its generation")
+    existing = [item for item in rows if _exists(conn, item.chunk_id)]
+    conn.executemany(
+        "INSERT OR REPLACE INTO vectors (chunk_id, generation, count, data, penalties) VALUES (?, ?, ?, ?, ?)",
+        [
+            (item.chunk_id, generation, len(item.vectors), pack(item.vectors), pack(item.penalties))
+            for item in existing
+        ],
+    )
+    conn.executemany(
+        "UPDATE chunks SET state = ?, last_error = '' WHERE id = ?",
+        [(ChunkState.INDEXED.value, item.chunk_id) for item in existing],
+    )
+    refresh(conn, [item.chunk_id for item in existing])
+    swap(conn)
+    return len(existing)
+
+
+def fail(conn: sqlite3.Connection, errors: Sequence[tuple[int, str]]) -> None:
+    """Counts a try of each (chunk id, message); the third makes the chunk Failed."""
+    conn.executemany(
+        "UPDATE chunks SET attempts = attempts + 1, last_error = ?,"
+        " state = CASE WHEN attempts + 1 >= ? THEN ? ELSE state END WHERE id = ?",
+        [(text, MAX_ATTEMPTS, ChunkState.FAILED.value, chunk_id) for chunk_id, text in errors],
+    )
+    refresh(conn, [chunk_id for chunk_id, _ in errors])
+    swap(conn)
+
+
+def refresh(conn: sqlite3.Connection, chunk_ids: Iterable[int]) -> None:
+    """Recomputes the state of the files that these chunks belong to."""
+    files = {
+        row[0]
+        for chunk_id in chunk_ids
+        for row in conn.execute("SELECT file_id FROM chunks WHERE id = ?", (chunk_id,))
+    }
+    conn.executemany(f"{_REFRESH} AND id = ?", [(file_id,) for file_id in sorted(files)])
+
+
+def swap(conn: sqlite3.Connection) -> None:
+    """Makes a complete target live; the generations before it go, with their vectors."""
+    wanted = target(conn)
+    row = conn.execute("SELECT status FROM generations WHERE id = ?", (wanted,)).fetchone()
+    if row is None or row[0] == "live":
+        return
+    waiting = conn.execute(
+        f"SELECT EXISTS (SELECT 1 FROM chunks WHERE state = '{ChunkState.PENDING}')"
+    ).fetchone()[0]
+    if not waiting:
+        conn.execute("DELETE FROM generations WHERE id != ?", (wanted,))
+        conn.execute("UPDATE generations SET status = 'live' WHERE id = ?", (wanted,))
+
+
+def _exists(conn: sqlite3.Connection, chunk_id: int) -> bool:
+    return conn.execute("SELECT 1 FROM chunks WHERE id = ?", (chunk_id,)).fetchone() is not None
+
+
+def _find_or_make(conn: sqlite3.Connection, card: ModelCard) -> int:
+    text = json.dumps(card.to_json(), ensure_ascii=False)
+    row = conn.execute("SELECT id FROM generations WHERE key = ?", (card.key,)).fetchone()
+    if row:
+        # The threshold is no part of the identity and follows the registry.
+        conn.execute("UPDATE generations SET card = ? WHERE id = ?", (text, row[0]))
+        return int(row[0])
+    status = "building" if live(conn) else "live"
+    made = conn.execute(
+        "INSERT INTO generations (key, card, status, created_at) VALUES (?, ?, ?, ?) RETURNING id",
+        (card.key, text, status, datetime.now(UTC).isoformat()),
+    ).fetchone()
+    return int(made[0])
+
+
+def _restate(conn: sqlite3.Connection, wanted: int) -> None:
+    has = "EXISTS (SELECT 1 FROM vectors v WHERE v.generation = :wanted AND v.chunk_id = chunks.id)"
+    conn.execute(
+        f"UPDATE chunks SET attempts = 0, last_error = '', state = CASE WHEN :wanted = 0 OR {has}"
+        f" THEN '{ChunkState.INDEXED}' ELSE '{ChunkState.PENDING}' END",
+        {"wanted": wanted},
+    )
+    conn.execute(_REFRESH)

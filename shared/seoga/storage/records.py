@@ -1,0 +1,133 @@
+"""What goes into the document store and what comes back: plain frozen rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from seoga.models import Chunk, FileState, Place, Stage
+
+
+@dataclass(frozen=True, slots=True)
+class FileRow:
+    """A file as the indexer wants it recorded; identity is (label, path).
+
+    `state` is the state once every chunk has its vectors: with chunks waiting the store writes
+    PartiallyDeferred in its place. `reason` is a `Reason` or "", `scanned_ns` the wall clock when
+    `mtime_ns` was read.
+    """
+
+    label: str
+    path: str
+    size: int
+    mtime_ns: int
+    scanned_ns: int
+    version: str = ""
+    hash: str = ""
+    url: str = ""
+    state: FileState = FileState.READY
+    stage: Stage = Stage.DONE
+    reason: str = ""
+    detail: str = ""
+    format: str = ""
+    title: str = ""
+    lang: str = ""
+    meta: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class KnownFile:
+    """What the index remembers of a file: enough to decide whether it changed."""
+
+    id: int
+    label: str
+    path: str
+    size: int
+    mtime_ns: int
+    scanned_ns: int
+    version: str
+    hash: str
+    state: FileState
+    stage: str
+    reason: str
+    chunk_count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Touch:
+    """New metadata of a file whose content did not change."""
+
+    id: int
+    size: int
+    mtime_ns: int
+    scanned_ns: int
+    version: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """The keyword index of a chunk, a field each: tokens separated by single spaces
+    (`seoga.text.index_text`)."""
+
+    title: str = ""
+    heading: str = ""
+    body: str = ""
+    context: str = ""
+    keywords: str = ""
+
+    def terms(self) -> set[str]:
+        """The distinct terms of all fields."""
+        return set(
+            f"{self.title} {self.heading} {self.body} {self.context} {self.keywords}".split()
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedChunk:
+    """A chunk with everything that commit 1 stores of it. `context` and `keywords` are the LLM's
+    texts, or empty."""
+
+    chunk: Chunk
+    tokens: Tokens
+    lang: str = ""
+    context: str = ""
+    keywords: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedFile:
+    """A file ready for commit 1. `text` is what the chunks are slices of; `marks` are (offset in
+    code points, place)."""
+
+    row: FileRow
+    text: str
+    chunks: Sequence[PreparedChunk]
+    marks: Sequence[tuple[int, Place]] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PendingChunk:
+    """A chunk that waits for its vectors."""
+
+    id: int
+    file_id: int
+    text: str
+    heading_path: tuple[str, ...]
+    header_row: str
+    context: str
+    keywords: str
+    attempts: int
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkVectors:
+    """The vectors of a chunk: (k, d) float32 of unit length, one a window, and (k,) float32
+    penalties."""
+
+    chunk_id: int
+    vectors: NDArray[np.float32]
+    penalties: NDArray[np.float32]

@@ -1,0 +1,58 @@
+"""Vectors as BLOBs: float32, little endian, row after row; the database is the truth of them."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from seoga.errors import StorageError
+
+_LITTLE = np.dtype("<f4")
+
+
+@dataclass(frozen=True, slots=True)
+class VectorBlock:
+    """Vectors of many chunks: `chunk_ids` (n,) int64, ascending and repeated for each window of a
+    chunk, `vectors` (n, d) float32, `penalties` (n,) float32."""
+
+    chunk_ids: NDArray[np.int64]
+    vectors: NDArray[np.float32]
+    penalties: NDArray[np.float32]
+
+
+def pack(array: NDArray[np.float32]) -> bytes:
+    """The bytes of a (k, d) or (k,) array."""
+    return np.ascontiguousarray(array, dtype=_LITTLE).tobytes()
+
+
+def unpack(data: bytes, count: int) -> NDArray[np.float32]:
+    """(count, d) float32, read-only, of what `pack` wrote. Raises StorageError when the length does
+    not divide."""
+    if count < 1 or len(data) % (4 * count):
+        raise StorageError(f"a vector row of {len(data)} bytes does not hold {count} vectors")
+    return np.frombuffer(data, dtype=_LITTLE).reshape(count, -1)
+
+
+def iter_blocks(
+    conn: sqlite3.Connection, generation: int, after: int = 0, rows: int = 8192
+) -> Iterator[VectorBlock]:
+    """The vectors of a generation, chunk ids above `after`, in blocks of at most `rows` chunks."""
+    while True:
+        found = conn.execute(
+            "SELECT chunk_id, count, data, penalties FROM vectors"
+            " WHERE generation = ? AND chunk_id > ? ORDER BY chunk_id LIMIT ?",
+            (generation, after, rows),
+        ).fetchall()
+        if not found:
+            return
+        after = found[-1][0]
+        counts = [row[1] for row in found]
+        yield VectorBlock(
+            np.repeat(np.array([row[0] for row in found], dtype=np.int64), counts),
+            unpack(b"".join(row[2] for row in found), sum(counts)),
+            np.frombuffer(b"".join(row[3] for row in found), dtype=_LITTLE),
+        )
