@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import os
 import socket
+import subprocess
+import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Protocol
 
+import httpx
 import pytest
 
 from seoga.settings import Settings, settings
@@ -77,3 +82,55 @@ def free_ports() -> Callable[[int], list[int]]:
 def free_port(free_ports: Callable[[int], list[int]]) -> int:
     """One such port."""
     return free_ports(1)[0]
+
+
+class StartService(Protocol):
+    """Starts a service as it really runs (gunicorn) and returns its URL once it is live."""
+
+    def __call__(self, name: str, **environment: str) -> str: ...
+
+
+START = (
+    "from seoga.service import run_service; from seoga.settings import settings; "
+    "run_service({name!r}, settings())"
+)
+
+
+@pytest.fixture
+def start_service(free_ports: Callable[[int], list[int]], tmp_path: Path) -> Iterator[StartService]:
+    """Services on loopback ports of their own, with the settings of this test; stopped at its end.
+
+    Keyword arguments are more environment variables.
+    """
+    started: list[subprocess.Popen[bytes]] = []
+
+    def start(name: str, **environment: str) -> str:
+        port = free_ports(1)[0]
+        log = tmp_path / f"{name}-{port}.log"
+        with log.open("wb") as output:
+            process = subprocess.Popen(
+                [sys.executable, "-c", START.format(name=name)],
+                env={**os.environ, "SEOGA_PORT": str(port), **environment},
+                stdout=output,
+                stderr=output,
+            )
+        started.append(process)
+        url = f"http://127.0.0.1:{port}"
+        deadline = time.monotonic() + 30
+        while time.monotonic() < deadline and process.poll() is None:
+            try:
+                if httpx.get(f"{url}/health", timeout=5).is_success:
+                    return url
+            except httpx.TransportError:
+                time.sleep(0.05)
+        pytest.fail(f"{name} did not start:\n{log.read_text(errors='replace')[-4000:]}")
+
+    yield start
+    for process in started:
+        process.terminate()
+    for process in started:
+        try:
+            process.wait(timeout=15)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
