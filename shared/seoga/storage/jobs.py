@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 from seoga.errors import InvalidArgument
 from seoga.models import Job
-from seoga.storage.database import open_writer, speaking, transaction
+from seoga.storage.database import open_writer, snapshot, speaking, transaction
 from seoga.storage.leases import WORKER, Lease, holder
 
 SCOPES = ("embedding", "contextualization", "full")  # each holds the ones before it
@@ -195,16 +195,18 @@ class Queue:
             return [_job(row) for row in rows.fetchall()]
 
     def state(self, kb_id: str) -> QueueState:
-        """How the KB stands. An entry whose worker died counts as queued: it will be taken
-        again."""
-        with self._write() as conn:
+        """How the KB stands. An entry whose worker died counts as queued: it will be taken again."""
+        with self._read() as conn, snapshot(conn):
             worker = holder(conn, WORKER)
+            running = _one(conn, "status = 'running'", kb_id)
+            queued = _one(conn, "status = 'queued'", kb_id)
             if worker is None:
-                _requeue_orphans(conn)
+                running, queued = None, queued or running
+            waits = (_position(conn, kb_id) or 1) if queued else None
             return QueueState(
-                running=_one(conn, "status = 'running'", kb_id),
-                queued=_one(conn, "status = 'queued'", kb_id),
-                position=_position(conn, kb_id),
+                running=running,
+                queued=queued,
+                position=0 if running else waits,
                 last=_one(conn, "status NOT IN ('queued', 'running')", kb_id),
                 worker=worker.owner if worker else "",
             )
@@ -293,13 +295,10 @@ def _requeue_orphans(conn: sqlite3.Connection) -> int:
 
 def _position(conn: sqlite3.Connection, kb_id: str) -> int | None:
     rows = conn.execute(
-        "SELECT kb_id, status FROM jobs WHERE status IN ('queued', 'running')"
-        " ORDER BY status = 'queued', deferred, id"
+        "SELECT kb_id FROM jobs WHERE status = 'queued' ORDER BY deferred, id"
     ).fetchall()
-    place = [found for found, status in rows if status == "queued"]
-    if kb_id in place:
-        return place.index(kb_id) + 1
-    return 0 if any(found == kb_id for found, _ in rows) else None
+    waiting = [found for (found,) in rows]
+    return waiting.index(kb_id) + 1 if kb_id in waiting else None
 
 
 def _one(conn: sqlite3.Connection, where: str, kb_id: str) -> Job | None:
@@ -311,12 +310,8 @@ def _one(conn: sqlite3.Connection, where: str, kb_id: str) -> Job | None:
 
 
 def _job(row: tuple[Any, ...]) -> Job:
-    return Job(*row[:3], force=bool(row[3]), deferred=bool(row[4]), **_tail(row))
-
-
-def _tail(row: tuple[Any, ...]) -> dict[str, str]:
-    names = ("status", "created_at", "started_at", "ended_at", "last_error")
-    return dict(zip(names, row[5:10], strict=True))
+    head, flags, tail = row[:3], (bool(row[3]), bool(row[4])), row[5:10]
+    return Job(*(*head, *flags, *tail))
 
 
 def _now() -> str:

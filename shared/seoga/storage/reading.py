@@ -44,8 +44,7 @@ class KbCounts:
 
 @dataclass(frozen=True, slots=True)
 class StoredChunk:
-    """A chunk with what is known of its document. `previous` and `next` are chunk ids of the
-    neighbours, or None."""
+    """A chunk with what is known of its document."""
 
     id: int
     document_id: int

@@ -1,0 +1,239 @@
+"""The keys of config.json: names, types, defaults, and one clear sentence for whatever is wrong."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic.alias_generators import to_camel
+
+from seoga.errors import ConfigError
+
+# "hashing" is the fake that ships with the product: vectors from word hashes, no model.
+EmbeddingProvider = Literal["builtin", "openai", "azure", "ollama", "gemini", "hashing", ""]
+ContextProvider = Literal["anthropic", "openai", "azure", "ollama", "gemini", ""]
+
+# Keys of project instances that stand at the top level there.
+_FLAT = {
+    "embedModel": ("embedding", "model"),
+    "minScore": ("search", "minScore"),
+    "defaultExclude": ("search", "defaultExclude"),
+    "lexicalMaxDocFreq": ("search", "lexicalMaxDocFreq"),
+    "pathBoosts": ("search", "pathBoosts"),
+}
+
+
+def _lower(value: object) -> object:
+    return value.strip().lower() if isinstance(value, str) else value
+
+
+def _names(value: object) -> object:
+    return [value] if isinstance(value, str) else value
+
+
+Names = Annotated[list[str], BeforeValidator(_names)]
+
+
+class _Keys(BaseModel):
+    model_config = ConfigDict(
+        alias_generator=to_camel, populate_by_name=True, extra="allow", frozen=True
+    )
+
+
+class EmbeddingKeys(_Keys):
+    """The `embedding` object."""
+
+    provider: Annotated[EmbeddingProvider, BeforeValidator(_lower)] = "builtin"
+    model: str = ""
+    base_url: str | None = None
+    api_key_preset: str | None = None
+    dimension: int = Field(default=0, ge=0, le=65536)
+    max_chunk_chars: int = Field(default=4000, ge=100, le=1_000_000)
+    batch_size: int = Field(default=0, ge=0, le=100_000)
+    keep_alive: str = "5m"
+    num_ctx: int = Field(default=8192, ge=1)
+
+
+class ContextualizerKeys(_Keys):
+    """The `contextualizer` object; an empty provider or model means off."""
+
+    provider: Annotated[ContextProvider, BeforeValidator(_lower)] = ""
+    model: str = ""
+    base_url: str | None = None
+    api_key_preset: str | None = None
+    keep_alive: str = "5m"
+    num_ctx: int = Field(default=8192, ge=1)
+
+
+class ChunkingKeys(_Keys):
+    """The `chunking` object, in characters."""
+
+    target_chars: int = Field(default=1000, ge=50, le=1_000_000)
+    overlap_chars: int = Field(default=150, ge=0, le=500_000)
+
+
+class SearchKeys(_Keys):
+    """The `search` object; None: from the model registry, or as measured."""
+
+    top_k: int = Field(default=5, ge=1, le=50)
+    min_score: float | None = Field(default=None, ge=0, le=1)
+    min_coverage: float | None = Field(default=None, ge=0, le=1)
+    fusion: Literal["convex", "rrf", "gated"] = "convex"
+    lexical_max_doc_freq: float = Field(default=0.01, ge=0, le=1)
+    default_exclude: Names = ["archive", "plans"]
+    path_boosts: dict[str, float] = {}
+
+
+class SourceConfig(_Keys):
+    """One entry of `sources`."""
+
+    type: Annotated[Literal["folder", "git", "confluence", "jira"], BeforeValidator(_lower)] = (
+        "folder"
+    )
+    label: str = Field(default="", pattern=r"^[^/\x00-\x1f]*$", max_length=200)
+    include: Names = []
+    exclude: Names = []
+    path: str = ""
+    url: str = ""
+    branch: str = ""
+    base_url: str = ""
+    space: str = ""
+    cql: str = ""
+    jql: str = ""
+    user: str = ""
+    api_key_preset: str = ""
+
+    def options(self) -> dict[str, Any]:
+        """The keys that only its type understands, camelCase, the empty ones left out."""
+        common = {"type", "label", "include", "exclude", "path"}
+        values = self.model_dump(by_alias=True, exclude=common)
+        return {key: value for key, value in values.items() if value not in ("", None)}
+
+
+class KbConfig(_Keys):
+    """config.json as a whole. Keys are camelCase in the file; what it does not know is kept in
+    `model_extra`."""
+
+    id: str = ""
+    name: str = ""
+    created: str = ""
+    source_paths: Names = []
+    sources: list[SourceConfig] = []
+    embedding: EmbeddingKeys = EmbeddingKeys()
+    contextualizer: ContextualizerKeys = ContextualizerKeys()
+    system_prompt: str | None = None
+    chunking: ChunkingKeys = ChunkingKeys()
+    search: SearchKeys = SearchKeys()
+    tool_description: str = ""
+    server_name: str = ""
+    vault_path: str = ""
+    include: Names = []
+    index_path: str = ""
+
+    def all_sources(self) -> tuple[SourceConfig, ...]:
+        """`sources`, then the short forms `sourcePaths` and `vaultPath`."""
+        paths = [*self.source_paths, *([self.vault_path] if self.vault_path else [])]
+        short = (SourceConfig(path=path, include=self.include) for path in paths)
+        return (*self.sources, *short)
+
+
+def parse_config(file: Path, shown: Path | None = None) -> tuple[KbConfig, tuple[str, ...]]:
+    """The config in a file, and a warning for each key that is not known. `shown` is the file that
+    messages name.
+
+    Raises ConfigError naming file, key, value and what is allowed.
+    """
+    named = shown or file
+    data = _read(file, named)
+    try:
+        config = KbConfig.model_validate(_nested(_without_nulls(data)))
+    except ValidationError as error:
+        raise ConfigError(f"{named}: {_sentence(error)}") from error
+    for number, entry in enumerate(config.sources):
+        if entry.type == "folder" and not entry.path:
+            raise ConfigError(
+                f"{named}: sources.{number}.path is missing; give the folder to index"
+            )
+    return config, tuple(f"{named}: {text}" for text in _unknown(config))
+
+
+def _read(file: Path, named: Path) -> dict[str, Any]:
+    try:
+        data = json.loads(file.read_text(encoding="utf-8-sig"))
+    except json.JSONDecodeError as error:
+        raise ConfigError(
+            f"{named}: line {error.lineno}, column {error.colno} is not JSON: {error.msg}"
+        ) from error
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{named}: the file is not UTF-8 (byte {error.start})") from error
+    except (OSError, RecursionError) as error:
+        raise ConfigError(f"{named} cannot be read: {error}") from error
+    if not isinstance(data, dict):
+        raise ConfigError(f"{named}: the file holds a {type(data).__name__}, not an object")
+    return data
+
+
+def _without_nulls(data: Mapping[str, Any]) -> dict[str, Any]:
+    # null means "the default" for every key.
+    return {
+        key: _without_nulls(value) if isinstance(value, dict) else value
+        for key, value in data.items()
+        if value is not None
+    }
+
+
+def _nested(data: dict[str, Any]) -> dict[str, Any]:
+    out = {key: value for key, value in data.items() if key not in _FLAT}
+    for flat, (group, key) in _FLAT.items():
+        if flat in data and isinstance(out.get(group, {}), dict):
+            out[group] = {key: data[flat], **out.get(group, {})}
+    return out
+
+
+def _sentence(error: ValidationError) -> str:
+    first = error.errors(include_url=False)[0]
+    key = ".".join(str(part) for part in first["loc"])
+    allowed = first.get("ctx", {}).get("expected") or _rule(first["type"], first.get("ctx", {}))
+    said = f"allowed: {allowed}" if allowed else first["msg"]
+    return f"{key} is {json.dumps(first['input'], ensure_ascii=False, default=str)[:200]}; {said}"
+
+
+def _rule(kind: str, context: Mapping[str, Any]) -> str:
+    if kind == "string_pattern_mismatch":
+        return "text without '/' and control characters"
+    words = {
+        "greater_than_equal": f"at least {context.get('ge')}",
+        "less_than_equal": f"at most {context.get('le')}",
+    }
+    types = {
+        "string_type": "a text",
+        "int_type": "a whole number",
+        "int_parsing": "a whole number",
+        "int_from_float": "a whole number",
+        "float_type": "a number",
+        "float_parsing": "a number",
+        "list_type": "a list",
+        "dict_type": "an object",
+        "model_type": "an object",
+    }
+    return (words | types).get(kind, "")
+
+
+def _unknown(keys: BaseModel, prefix: str = "") -> Iterator[str]:
+    known = [field.alias or name for name, field in type(keys).model_fields.items()]
+    for name in keys.model_extra or {}:
+        near = get_close_matches(name, known, n=1, cutoff=0.6)
+        hint = f" (did you mean {prefix}{near[0]}?)" if near else ""
+        yield f"unknown key {prefix}{name}{hint}"
+    for name, field in type(keys).model_fields.items():
+        value, alias = getattr(keys, name), field.alias or name
+        if isinstance(value, BaseModel):
+            yield from _unknown(value, f"{prefix}{alias}.")
+        elif isinstance(value, list):
+            for number, entry in enumerate(value):
+                if isinstance(entry, BaseModel):
+                    yield from _unknown(entry, f"{prefix}{alias}.{number}.")
