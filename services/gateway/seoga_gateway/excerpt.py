@@ -15,6 +15,8 @@ from seoga_gateway.quoting import BUDGET_BYTES, cut, size
 Unit = Literal["page", "line"]
 Mark = tuple[int, Place]
 
+DEFAULT_LIMIT: dict[Unit, int] = {"page": 10, "line": 400}
+
 
 @dataclass(frozen=True, slots=True)
 class Excerpt:
@@ -46,7 +48,7 @@ def unit_of(marks: Sequence[Mark]) -> Unit:
 
 
 def excerpt(
-    text: str, marks: Sequence[Mark], start: int, limit: int, unit: Unit | None = None
+    text: str, marks: Sequence[Mark], start: int, limit: int | None, unit: Unit | None = None
 ) -> Excerpt:
     """The units numbered `start` to `start + limit - 1`, as many of them as fit the answer budget.
 
@@ -56,6 +58,7 @@ def excerpt(
     document without.
     """
     chosen = unit or unit_of(marks)
+    limit = limit or DEFAULT_LIMIT[chosen]
     parts = _pages(text, marks) if chosen == "page" else _lines(text, marks)
     if not parts:
         if chosen == "page" and text:

@@ -3,32 +3,190 @@ port."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from seoga.contracts.indexing import ChangeReport, EnqueueResult
+from seoga.errors import NotFound, SeogaError, ServiceUnavailable
+from seoga.kb import Kb, find_kb, list_kbs
+from seoga.models import EmbeddingSpec
+from seoga.storage import reading
+from seoga.storage.database import open_reader
+from seoga.storage.jobs import Queue, QueueState
+from seoga.storage.leases import WRITER, holder
+from seoga.storage.migrate import schema_version
 from seoga.wiring import Stack
+from seoga_gateway.excerpt import Excerpt, Unit, excerpt
+
+QUEUE = "queue.db"
+BUILTIN = "builtin"
+
+
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """A knowledge base in one line. `status`: ready, empty, indexing or error (then `problem`)."""
+
+    kb: Kb
+    status: str = "empty"
+    files: int = 0
+    chunks: int = 0
+    pending: int = 0
+    schema: int = 0
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What of a document to read: from page or line `start` on, `limit` of them (None: a default),
+    by `unit` (None: by page where there are pages)."""
+
+    start: int = 1
+    limit: int | None = None
+    unit: Unit | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Info:
+    """What is known of an index. `index` is `reading.index_info`, None while nothing is indexed;
+    `writer` names who is indexing now; `queue` is None where queue.db cannot be used."""
+
+    kb: Kb
+    index: dict[str, Any] | None
+    writer: str
+    queue: QueueState | None
+    warnings: tuple[str, ...]
 
 
 class Library:
-    """Reads each knowledge base itself; whatever writes goes through the indexing port."""
+    """Reads each knowledge base itself; whatever writes goes through the indexing port. Methods
+    may be called by several threads and raise InvalidArgument or NotFound for a `kb_id`."""
 
     def __init__(self, stack: Stack) -> None:
         self.stack = stack
+        self.base = stack.settings.base_path
+
+    def kb(self, kb_id: str) -> Kb:
+        """One knowledge base."""
+        return find_kb(self.base, kb_id)
+
+    def overview(self) -> tuple[list[Overview], list[str]]:
+        """Every knowledge base with its counts, and what is wrong with the others."""
+        listing = list_kbs(self.base)
+        return [_overview(kb) for kb in listing.kbs], [one.message for one in listing.problems]
+
+    def chunk(
+        self, kb_id: str, chunk_id: int
+    ) -> tuple[Kb, reading.StoredChunk, Sequence[reading.StoredChunk]]:
+        """A chunk and its neighbours. Raises NotFound for an id that names nothing (any more)."""
+        kb = self._indexed(kb_id)
+        with closing(open_reader(kb.db_path)) as conn:
+            found = reading.chunk(conn, chunk_id)
+            return kb, found, reading.neighbours(conn, chunk_id)
+
+    def read(
+        self, kb_id: str, document: str, part: Part
+    ) -> tuple[Kb, reading.StoredDocument, Excerpt]:
+        """Part of an indexed document's text; nothing else of the disk is ever read. Raises
+        NotFound for a name that is not in the index."""
+        kb = self._indexed(kb_id)
+        with closing(open_reader(kb.db_path)) as conn:
+            found = reading.find_document(conn, document)
+            if not found.text_chars:
+                why = found.detail or found.reason or "it is empty"
+                raise NotFound(f"{found.name} has no text: {why}.", f"Its state is {found.state}.")
+            text, marks = reading.document_text(conn, found.label, found.path)
+        return kb, found, excerpt(text, marks, part.start, part.limit, part.unit)
+
+    def info(self, kb_id: str) -> Info:
+        """Everything the index and the queue know of a knowledge base."""
+        kb = self.kb(kb_id)
+        index, writer, warnings = None, "", list(kb.warnings)
+        if kb.db_path.exists():
+            with closing(open_reader(kb.db_path)) as conn:
+                index = reading.index_info(conn)
+                lease = holder(conn, WRITER)
+                writer = lease.owner if lease else ""
+        queue: QueueState | None = None
+        try:
+            queue = self._queue.state(kb.id)
+        except SeogaError as error:
+            warnings.append(f"The queue cannot be read: {error.message}")
+        return Info(kb, index, writer, queue, tuple(warnings))
 
     def enqueue(self, kb_id: str, scope: str, *, force: bool, deferred: bool) -> EnqueueResult:
-        """Queues a run. Raises InvalidArgument or NotFound for the id."""
-        return self.stack.indexing.enqueue(kb_id, scope=scope, force=force, deferred=deferred)
+        """Queues a run and returns at once."""
+        kb = self.kb(kb_id)
+        return self.stack.indexing.enqueue(kb.id, scope=scope, force=force, deferred=deferred)
 
     def cancel(self, kb_id: str) -> dict[str, Any]:
         """Takes waiting requests back and asks a running one to stop."""
-        return self.stack.indexing.cancel(kb_id)
+        return self.stack.indexing.cancel(self.kb(kb_id).id)
 
     def changes(self, kb_id: str) -> ChangeReport:
         """A dry run of scan and diff; may take long."""
-        return self.stack.indexing.check_changes(kb_id)
+        return self.stack.indexing.check_changes(self.kb(kb_id).id)
 
     def ready(self) -> dict[str, Any]:
-        return {}
+        """How many knowledge bases answer queries. Raises ServiceUnavailable when there are some
+        and none does."""
+        listing = list_kbs(self.base)
+        problems = [one.message for one in listing.problems]
+        usable = 0
+        for kb in listing.kbs:
+            try:
+                usable += _answers(kb)
+            except SeogaError as error:
+                problems.append(error.message)
+        if not usable and (listing.kbs or problems):
+            why = problems[0] if problems else "nothing is indexed yet"
+            raise ServiceUnavailable(f"No knowledge base can be searched: {why}")
+        if not usable:
+            return {"knowledge_bases": 0, "note": "There is no knowledge base yet."}
+        return {"knowledge_bases": usable}
 
     def warm(self) -> None:
-        pass
+        """Loads the builtin embedder when it runs in this process and a knowledge base uses it.
+        Raises MissingDependency or ImportError where it is not installed."""
+        asked = {kb.embedding_spec().provider for kb in list_kbs(self.base).kbs}
+        if BUILTIN in asked and not self.stack.settings.embedding_url:
+            self.stack.embedding.embed_query("warm", EmbeddingSpec(provider=BUILTIN))
+
+    def close(self) -> None:
+        """Closes the queue, where it was opened."""
+        if "_queue" in self.__dict__:
+            self.__dict__.pop("_queue").close()
+
+    def _indexed(self, kb_id: str) -> Kb:
+        kb = self.kb(kb_id)
+        if not kb.db_path.exists():
+            raise NotFound(f"Nothing is indexed in {kb.id} yet.", "Call start_reindex.")
+        return kb
+
+    @cached_property
+    def _queue(self) -> Queue:
+        return Queue(self.base / QUEUE)
+
+
+def _answers(kb: Kb) -> bool:
+    """True from the first commit of its first run on; an index without documents answers too."""
+    with closing(open_reader(kb.db_path)) as conn:
+        return reading.commit_number(conn) > 0 or holder(conn, WRITER) is None
+
+
+def _overview(kb: Kb) -> Overview:
+    if not kb.db_path.exists():
+        return Overview(kb)
+    try:
+        with closing(open_reader(kb.db_path)) as conn:
+            counts = reading.kb_counts(conn)
+            schema = schema_version(conn)
+            running = holder(conn, WRITER) is not None
+    except NotFound:
+        return Overview(kb)
+    except SeogaError as error:
+        return Overview(kb, "error", problem=error.message)
+    status = "indexing" if running else "ready" if counts.chunks else "empty"
+    return Overview(kb, status, counts.total_files, counts.chunks, counts.pending, schema)

@@ -79,7 +79,10 @@ class SeogaServer(MCPServer[Library]):
 
         @asynccontextmanager
         async def lifespan(_: MCPServer[Library]) -> AsyncIterator[Library]:
-            yield shared
+            try:
+                yield shared
+            finally:
+                shared.close()
 
         self._schemas = {tool.name: _registered(tool) for tool in tools}
         super().__init__(

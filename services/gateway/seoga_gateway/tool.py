@@ -22,7 +22,8 @@ from mcp_types import CallToolResult, TextContent, ToolAnnotations
 from pydantic import BaseModel, Field
 
 from seoga.errors import SeogaError
-from seoga_gateway.library import Library
+from seoga.storage.reading import StoredChunk
+from seoga_gateway.library import Info, Library, Overview, Part
 from seoga_gateway.places import describe
 from seoga_gateway.quoting import (
     BUDGET_BYTES,
@@ -40,7 +41,11 @@ __all__ = [
     "BUDGET_BYTES",
     "NOTICE",
     "Call",
+    "Info",
     "KbId",
+    "Overview",
+    "Part",
+    "StoredChunk",
     "Tool",
     "cut",
     "describe",
