@@ -27,6 +27,28 @@ SERVICE_READY = Gauge(
     ("service",),
     multiprocess_mode="livemin",
 )
+EXTRACTION_FILES = Counter(
+    "seoga_extraction_files_total", "Files extracted, by outcome or reason.", ("outcome",)
+)
+EXTRACTION_SECONDS = Histogram("seoga_extraction_file_seconds", "Time to extract a file.")
+EXTRACTION_RSS = Gauge(
+    "seoga_extraction_child_mebibytes",
+    "Memory of the parser process that finished last.",
+    multiprocess_mode="livemax",
+)
+
+INDEXER_FILES = Counter(
+    "seoga_indexer_files_total", "Files indexed, by outcome or reason.", ("outcome",)
+)
+INDEXER_CHUNKS = Counter(
+    "seoga_indexer_chunks_total", "Chunks that came back from embedding.", ("outcome",)
+)
+INDEXER_RUNS = Counter("seoga_indexer_runs_total", "Indexing runs, by how they ended.", ("status",))
+INDEXER_RUN_SECONDS = Histogram(
+    "seoga_indexer_run_seconds",
+    "Time of an indexing run.",
+    buckets=(1, 5, 15, 60, 300, 1800, 7200, 28800),
+)
 
 
 def exposition(multiprocess_dir: str) -> tuple[bytes, str]:

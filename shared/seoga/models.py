@@ -71,7 +71,9 @@ class Place:
 
     def to_json(self) -> dict[str, Any]:
         """Only the parts that are set."""
-        return {key: value for key, value in asdict(self).items() if value is not None}
+        # Not asdict: this runs for every section of every file, and asdict copies deeply.
+        names = Place.__dataclass_fields__
+        return {name: value for name in names if (value := getattr(self, name)) is not None}
 
     @staticmethod
     def from_json(data: Mapping[str, Any]) -> Place:

@@ -1,0 +1,100 @@
+"""Zip containers read under guard: entries, ratio and inflated bytes counted; XML locked."""
+
+from __future__ import annotations
+
+import zipfile
+import zlib
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from seoga.errors import ExtractionFailed, Reason
+from seoga_extraction.limits import MIB, Limits
+
+if TYPE_CHECKING:
+    from lxml import etree
+
+_PIECE = 1 * MIB
+
+
+class Archive:
+    """The members of one zip file. Raises ExtractionFailed for a bomb, a broken or a locked one."""
+
+    def __init__(self, path: Path, limits: Limits) -> None:
+        try:
+            self._zip = zipfile.ZipFile(path)
+        except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError) as error:
+            raise ExtractionFailed(
+                f"The archive is broken or cut off ({error}).",
+                "Replace the file by a whole copy.",
+                Reason.CORRUPT,
+            ) from error
+        self._limits = limits
+        self._inflated = 0
+        self._members = {info.filename: info for info in self._zip.infolist()}
+        self.names = tuple(self._members)
+        self._check()
+
+    def _check(self) -> None:
+        members = self._zip.infolist()
+        if len(members) > self._limits.archive_entries:
+            raise _bomb(f"it holds {len(members)} entries")
+        # Python's zipfile never gives more bytes than declared, so declared sizes bound the rest.
+        total = sum(info.file_size for info in members)
+        if total > self._limits.archive_mb * MIB:
+            raise _bomb(f"it inflates to {total // MIB} MiB")
+        packed = sum(info.compress_size for info in members)
+        if total > 64 * MIB and total > packed * self._limits.archive_ratio:
+            raise _bomb(f"it inflates {total // max(packed, 1)} times")
+
+    def read(self, name: str) -> bytes:
+        """The bytes of a member; b"" when there is none of that name."""
+        info = self._members.get(name)
+        if info is None:
+            return b""
+        if info.flag_bits & 1:
+            raise ExtractionFailed(
+                "The file is protected by a password.",
+                "Save it without a password.",
+                Reason.ENCRYPTED,
+            )
+        pieces = []
+        try:
+            with self._zip.open(info) as stream:
+                while piece := stream.read(_PIECE):
+                    self._inflated += len(piece)
+                    if self._inflated > self._limits.archive_mb * MIB:
+                        raise _bomb("it inflates without end")
+                    pieces.append(piece)
+        except (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError) as error:
+            raise ExtractionFailed(
+                f"{name} inside the file cannot be read ({error}).", "", Reason.CORRUPT
+            ) from error
+        return b"".join(pieces)
+
+    def xml(self, name: str) -> etree._Element | None:
+        """The root of an XML member, None when absent. Nothing outside the member is ever read."""
+        data = self.read(name)
+        return parse_xml(data, name) if data else None
+
+
+def parse_xml(data: bytes, name: str) -> etree._Element:
+    """The root of XML bytes: no entities, no network, no DTD, libxml2's depth and size limits."""
+    from lxml import etree
+
+    parser = etree.XMLParser(
+        resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False
+    )
+    try:
+        return etree.fromstring(data, parser)
+    except etree.XMLSyntaxError as error:
+        if "memory" in str(error).lower():
+            raise MemoryError(str(error)) from error
+        raise ExtractionFailed(
+            f"{name} inside the file is not well-formed XML ({error.msg}).", "", Reason.CORRUPT
+        ) from error
+
+
+def _bomb(why: str) -> ExtractionFailed:
+    return ExtractionFailed(
+        f"The archive is refused: {why}.", "Unpack it and add what it holds.", Reason.TOO_LARGE
+    )

@@ -1,0 +1,117 @@
+"""Which charset bytes are in: BOM, zero-byte patterns, UTF-8, Korean legacy, then statistics."""
+
+from __future__ import annotations
+
+import codecs
+import re
+
+_BOMS = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF32_LE, "utf-32-le"),
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+_SAMPLE = 64 * 1024
+# C0 controls that text does not use (tab, newlines, form feed, backspace and escape are left out).
+_CONTROLS = bytes(set(range(32)) - set(b"\t\n\r\f\b\x1b\x1a")) + b"\x7f"
+_MARKS = re.compile("[\x00-\x08\x0e-\x19\x1c-\x1f\ufffd\ufffe\uffff]")
+
+
+def bom(data: bytes) -> tuple[str, int]:
+    """The charset that a byte order mark names and the mark's length; ("", 0) without one."""
+    for mark, name in _BOMS:
+        if data.startswith(mark):
+            return name, len(mark)
+    return "", 0
+
+
+def is_text(data: bytes) -> bool:
+    """Whether the start of a file reads as text of some charset."""
+    data = data[:_SAMPLE]
+    name = bom(data)[0] or _wide(data)
+    if name:
+        width = 4 if "32" in name else 2
+        text = data[: len(data) // width * width].decode(name, "replace")
+        return len(_MARKS.findall(text)) <= len(text) * 0.02
+    if b"\x00" in data:
+        return False
+    return len(data) - len(data.translate(None, _CONTROLS)) <= len(data) * 0.01
+
+
+def decode(data: bytes, declared: str = "") -> tuple[str, str]:
+    """The text and the charset it was in. Never fails; `declared` is what the file itself names.
+
+    Order: BOM, zero bytes (UTF-16, UTF-32), strict UTF-8, the declared charset, CP949 by the share
+    of Hangul, UTF-8 with few broken bytes, charset-normalizer.
+    """
+    name, skip = bom(data)
+    if not name:
+        name = _wide(data[:_SAMPLE])
+    if name:
+        return data[skip:].decode(name, "replace"), name
+    for candidate in ("utf-8", declared):
+        if (text := _strict(data, candidate)) is not None:
+            return text, candidate
+    if (text := _korean(data)) is not None:
+        return text, "cp949"
+    text = data.decode("utf-8", "replace")
+    broken = text.count("\ufffd")
+    if broken * 20 <= sum(character > "\x7f" for character in text):
+        return text, "utf-8"
+    return _guessed(data)
+
+
+def _strict(data: bytes, name: str) -> str | None:
+    if not name:
+        return None
+    # Pages that say so are written by Windows, whose tables are supersets.
+    wider = {"euc-kr": "cp949", "ks_c_5601-1987": "cp949", "iso-8859-1": "cp1252"}
+    try:
+        return data.decode(wider.get(name.lower(), name), "strict")
+    except (LookupError, ValueError):
+        return None
+
+
+def _wide(data: bytes) -> str:
+    """UTF-16 or UTF-32 without a BOM, by where the zero bytes stand; "" otherwise."""
+    zeros = data.count(0)
+    if not zeros or len(data) < 8:
+        return ""
+    at = [data[start::4].count(0) for start in range(4)]
+    quarter = len(data) // 4
+    if at[2] + at[3] >= 1.9 * quarter and at[0] < quarter * 0.5:
+        return "utf-32-le"
+    if at[0] + at[1] >= 1.9 * quarter and at[3] < quarter * 0.5:
+        return "utf-32-be"
+    even, odd = at[0] + at[2], at[1] + at[3]
+    # Korean in UTF-16 has zeros at its spaces and line ends only, all on one side.
+    if min(even, odd) <= zeros * 0.02 and zeros >= len(data) * 0.02:
+        name = "utf-16-le" if odd > even else "utf-16-be"
+        text = data[: len(data) // 2 * 2].decode(name, "replace")
+        if len(_MARKS.findall(text)) <= len(text) * 0.02:
+            return name
+    return ""
+
+
+def _korean(data: bytes) -> str | None:
+    """CP949 text when it decodes and reads as Korean: mostly Hangul, mostly of KS X 1001."""
+    text = _strict(data, "cp949")
+    if text is None:
+        return None
+    foreign = [character for character in text if character > "\u02ff"]
+    hangul = [character for character in foreign if "\uac00" <= character <= "\ud7a3"]
+    letters = [character for character in foreign if character.isalpha()]
+    if not hangul or len(hangul) < 0.75 * len(letters):
+        return None
+    sample = hangul[:5000]
+    common = sum(len(character.encode("euc-kr", "ignore")) == 2 for character in sample)
+    return text if common >= 0.9 * len(sample) else None
+
+
+def _guessed(data: bytes) -> tuple[str, str]:
+    from charset_normalizer import from_bytes
+
+    best = from_bytes(data[: 256 * 1024]).best()
+    name = best.encoding if best is not None else "cp1252"
+    return data.decode(name, "replace"), name

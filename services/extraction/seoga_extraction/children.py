@@ -1,0 +1,220 @@
+"""The parent's side of the child processes: one child, and the pool that lends them."""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+from seoga.errors import ExtractionFailed, Reason, ServiceUnavailable
+from seoga_extraction.limits import Limits
+from seoga_extraction.worker import HEADER, Orders
+
+# Parsers leak and heaps fragment; a fresh child costs about 0.1 s.
+RECYCLE_FILES = 2000
+RECYCLE_MB = 400
+
+
+class Gone(Exception):
+    """The child ended before it had taken the request."""
+
+
+class Child:
+    """One child process. Used by one thread at a time."""
+
+    def __init__(self, package: str, limits: Limits) -> None:
+        orders = Orders(os.getpid(), package, limits)
+        self._limits = limits
+        # -P: a json.py in the working directory must not be imported. A session of its own: Ctrl-C
+        # is for the parent, which decides what is still finished.
+        self._process = subprocess.Popen(
+            [sys.executable, "-P", "-m", "seoga_extraction.worker", orders.to_text()],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+        self._buffer = bytearray()
+        self._files = 0
+        self._rss = 0
+
+    @property
+    def pid(self) -> int:
+        """Its process id."""
+        return self._process.pid
+
+    @property
+    def worn(self) -> bool:
+        """Whether it has served so much that a fresh one should follow."""
+        return self._files >= RECYCLE_FILES or self._rss >= RECYCLE_MB
+
+    @property
+    def rss_mb(self) -> int:
+        """MiB it held after its last file."""
+        return self._rss
+
+    def send(self, path: Path, name: str) -> None:
+        """Asks for one file. Raises Gone."""
+        pipe = self._process.stdin
+        if pipe is None or self._process.poll() is not None:
+            raise Gone
+        try:
+            pipe.write(json.dumps({"path": str(path), "name": name}).encode() + b"\n")
+            pipe.flush()
+        except OSError as error:
+            raise Gone from error
+        self._files += 1
+
+    def messages(self) -> Iterator[dict[str, Any]]:
+        """The frames of the file asked for, up to its last. Raises ExtractionFailed (timeout,
+        crash, out_of_memory); the time that the caller takes between frames is not counted."""
+        left = self._limits.time_s
+        while True:
+            started = time.monotonic()
+            message = self._frame(started + left)
+            left -= time.monotonic() - started
+            self._rss = message.get("rss", self._rss)
+            yield message
+            if message.get("end"):
+                return
+
+    def _frame(self, deadline: float) -> dict[str, Any]:
+        self._fill(HEADER.size, deadline)
+        (length,) = HEADER.unpack_from(self._buffer)
+        self._fill(HEADER.size + length, deadline)
+        body = bytes(self._buffer[HEADER.size : HEADER.size + length])
+        del self._buffer[: HEADER.size + length]
+        message: dict[str, Any] = json.loads(body)
+        return message
+
+    def _fill(self, size: int, deadline: float) -> None:
+        if len(self._buffer) >= size or self._process.stdout is None:
+            return
+        descriptor = self._process.stdout.fileno()
+        poll = select.poll()
+        poll.register(descriptor, select.POLLIN)
+        while len(self._buffer) < size:
+            wait = deadline - time.monotonic()
+            if wait <= 0 or not poll.poll(wait * 1000):
+                raise _timeout(self._limits)
+            piece = os.read(descriptor, 1 << 20)
+            if not piece:
+                raise self._autopsy()
+            self._buffer += piece
+
+    def _autopsy(self) -> ExtractionFailed:
+        """What the end of this process says about the file it was at."""
+        self.kill()
+        code = self._process.returncode
+        if code == -signal.SIGXCPU:
+            return _timeout(self._limits)
+        if code == -signal.SIGKILL:
+            return ExtractionFailed(
+                "The parser was killed by the system, most likely for memory.",
+                "Split the document or give the machine more memory.",
+                Reason.OUT_OF_MEMORY,
+            )
+        how = f"signal {-code}" if code < 0 else f"exit status {code}"
+        return ExtractionFailed(
+            f"The parser crashed on this document ({how}).",
+            "Other files are not affected. Report it with the file.",
+            Reason.CRASH,
+        )
+
+    def kill(self) -> None:
+        """Ends it at once (it holds nothing that must be saved) and reaps it."""
+        self._process.kill()
+        self._process.wait()
+        for pipe in (self._process.stdin, self._process.stdout):
+            if pipe is not None and not pipe.closed:
+                # What is still buffered for a dead child is of no use.
+                try:
+                    pipe.close()
+                except OSError:
+                    continue
+
+
+class Pool:
+    """At most `size` children, started when first needed. Thread-safe."""
+
+    def __init__(self, size: int, package: str, limits: Limits) -> None:
+        self._size = size
+        self._package = package
+        self._limits = limits
+        self._idle: list[Child] = []
+        self._busy: set[Child] = set()
+        self._starting = 0
+        self._closed = False
+        self._change = threading.Condition()
+        # Children die with the thread that started them (PR_SET_PDEATHSIG), so it must stay.
+        self._spawner = ThreadPoolExecutor(1, thread_name_prefix="seoga-extract-spawn")
+
+    def take(self) -> Child:
+        """A child for one file; waits while all are busy. Raises ServiceUnavailable when closed."""
+        with self._change:
+            while True:
+                if self._closed:
+                    raise ServiceUnavailable("Extraction is closing.")
+                if self._idle:
+                    child = self._idle.pop()
+                    self._busy.add(child)
+                    return child
+                if len(self._busy) + self._starting < self._size:
+                    break
+                self._change.wait()
+            self._starting += 1
+        return self._start()
+
+    def _start(self) -> Child:
+        child: Child | None = None
+        try:
+            child = self._spawner.submit(Child, self._package, self._limits).result()
+        except (OSError, RuntimeError) as error:
+            raise ServiceUnavailable(f"No extraction process could start ({error}).") from error
+        finally:
+            with self._change:
+                self._starting -= 1
+                if child is not None:
+                    self._busy.add(child)
+                self._change.notify()
+        return child
+
+    def give(self, child: Child, healthy: bool) -> None:
+        """Brings a child back; one that is not healthy, or worn, is ended."""
+        keep = healthy and not child.worn
+        with self._change:
+            self._busy.discard(child)
+            keep = keep and not self._closed
+            if keep:
+                self._idle.append(child)
+            self._change.notify()
+        if not keep:
+            child.kill()
+
+    def close(self) -> None:
+        """Ends all children, busy ones too."""
+        with self._change:
+            self._closed = True
+            ending = [*self._idle, *self._busy]
+            self._idle.clear()
+            self._change.notify_all()
+        for child in ending:
+            child.kill()
+        self._spawner.shutdown()
+
+
+def _timeout(limits: Limits) -> ExtractionFailed:
+    return ExtractionFailed(
+        f"The document was not read within {limits.time_s:g} s.",
+        "Raise SEOGA_EXTRACT_TIMEOUT_S or split it.",
+        Reason.TIMEOUT,
+    )

@@ -1,0 +1,165 @@
+"""What a file is: content first, the extension as a hint among texts; what is refused by name."""
+
+from __future__ import annotations
+
+import mmap
+from collections.abc import Sequence
+from functools import cache
+from pathlib import PurePosixPath
+
+from seoga.errors import ExtractionFailed, Reason
+from seoga.registry import discover
+from seoga_extraction.charset import is_text
+from seoga_extraction.format import Format, Input
+
+# Signatures of what no format module reads (yet): offset, bytes, what a person calls it.
+_SIGNATURES: tuple[tuple[int, bytes, str], ...] = (
+    (0, b"\x89PNG\r\n\x1a\n", "a PNG image"),
+    (0, b"\xff\xd8\xff", "a JPEG image"),
+    (0, b"GIF8", "a GIF image"),
+    (0, b"II*\x00", "a TIFF image"),
+    (0, b"MM\x00*", "a TIFF image"),
+    (8, b"WEBP", "a WebP image"),
+    (8, b"WAVE", "WAV audio"),
+    (8, b"AVI ", "AVI video"),
+    (0, b"ID3", "MP3 audio"),
+    (0, b"\xff\xfb", "MP3 audio"),
+    (0, b"\xff\xf3", "MP3 audio"),
+    (0, b"fLaC", "FLAC audio"),
+    (0, b"OggS", "Ogg audio"),
+    (4, b"ftyp", "MP4 audio or video"),
+    (0, b"\x1aE\xdf\xa3", "WebM or Matroska"),
+    (0, b"HWP Document File V3", "an HWP 3 document"),
+    (0, b"{\\rtf", "an RTF document"),
+    (0, b"%!PS", "PostScript"),
+    (0, b"SQLite format 3\x00", "an SQLite database"),
+    (0, b"\x1f\x8b", "a gzip archive"),
+    (0, b"BZh", "a bzip2 archive"),
+    (0, b"\xfd7zXZ\x00", "an xz archive"),
+    (0, b"(\xb5/\xfd", "a Zstandard archive"),
+    (0, b"7z\xbc\xaf'\x1c", "a 7-Zip archive"),
+    (0, b"Rar!", "a RAR archive"),
+    (257, b"ustar", "a tar archive"),
+    (0, b"\x7fELF", "a program"),
+    (0, b"\xca\xfe\xba\xbe", "a program"),
+    (0, b"\xcf\xfa\xed\xfe", "a program"),
+)
+_OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+_OLE_STREAMS = (
+    ("WordDocument", "a Word 97 document (.doc)"),
+    ("PowerPoint Document", "a PowerPoint 97 file (.ppt)"),
+    ("Workbook", "an Excel 97 file (.xls)"),
+    ("HwpSummaryInformation", "an HWP 5 document"),
+    ("__properties_version1", "an Outlook message (.msg)"),
+)
+_ZIP_MEMBERS = (
+    ("xl/workbook", "an Excel file (xlsx)"),
+    ("ppt/presentation", "a PowerPoint file (pptx)"),
+    ("Contents/header.xml", "an HWPX document"),
+    ("META-INF/container.xml", "an EPUB book"),
+    ("content.xml", "an OpenDocument file"),
+    ("AndroidManifest.xml", "an Android package"),
+    ("META-INF/MANIFEST.MF", "a Java archive"),
+)
+# Text by its bytes, but nothing to read as text.
+_TEXT_EXTENSIONS = {
+    ".svg": "an SVG image",
+    ".eml": "an e-mail message",
+    ".mht": "an MHTML page",
+    ".mhtml": "an MHTML page",
+}
+
+
+@cache
+def formats(package: str) -> tuple[Format, ...]:
+    """The formats that the modules of `package` declare; the binary ones first."""
+    found = [module.FORMAT for module in discover(package)]
+    return tuple(sorted(found, key=lambda one: one.text))
+
+
+def choose(source: Input, known: Sequence[Format]) -> Format:
+    """The format that reads this file.
+
+    Raises ExtractionFailed: empty, encrypted, corrupt, binary, or unsupported naming what it is.
+    """
+    if source.size == 0:
+        raise ExtractionFailed("The file is empty (zero bytes).", "", Reason.EMPTY)
+    for one in known:
+        if not one.text and one.sniff is not None and one.sniff(source):
+            return one
+    _refuse_known(source)
+    if not is_text(source.head):
+        raise _unreadable(source, known)
+    return _text_format(source, [one for one in known if one.text])
+
+
+def _text_format(source: Input, known: Sequence[Format]) -> Format:
+    if what := _TEXT_EXTENSIONS.get(source.extension):
+        raise _unsupported(what)
+    for one in known:
+        if one.sniff is not None and one.sniff(source):
+            return one
+    base = PurePosixPath(source.name.lower()).name
+    for one in known:
+        if source.extension in one.extensions or base in one.names:
+            return one
+    plain = next((one for one in known if one.name == "text"), None)
+    if plain is None:
+        raise _unsupported("plain text")
+    return plain
+
+
+def _refuse_known(source: Input) -> None:
+    head = source.head
+    if head.startswith(_OLE):
+        _refuse_ole(source)
+    if source.is_zip:
+        names = source.archive.names
+        for start, what in _ZIP_MEMBERS:
+            if any(name.startswith(start) for name in names):
+                raise _unsupported(what)
+        raise _unsupported("a zip archive")
+    for offset, mark, what in _SIGNATURES:
+        if head[offset : offset + len(mark)] == mark:
+            raise _unsupported(what)
+
+
+def _refuse_ole(source: Input) -> None:
+    """Compound files name their streams in UTF-16 inside the directory, wherever that stands."""
+    with (
+        source.path.open("rb") as stream,
+        mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as view,
+    ):
+        if view.find("EncryptedPackage".encode("utf-16-le")) >= 0:
+            raise ExtractionFailed(
+                "The document is protected by a password.",
+                "Save it without a password.",
+                Reason.ENCRYPTED,
+            )
+        for name, what in _OLE_STREAMS:
+            if view.find(name.encode("utf-16-le")) >= 0:
+                raise _unsupported(what)
+    raise _unsupported("an OLE compound file")
+
+
+def _unsupported(what: str) -> ExtractionFailed:
+    return ExtractionFailed(
+        f"This is {what}, which is not read.",
+        "Convert it, or exclude it from the source.",
+        Reason.UNSUPPORTED,
+    )
+
+
+def _unreadable(source: Input, known: Sequence[Format]) -> ExtractionFailed:
+    for one in known:
+        if not one.text and source.extension in one.extensions:
+            return ExtractionFailed(
+                f"The file is named {source.extension} but its content is not {one.name}.",
+                "Replace the file by a whole copy.",
+                Reason.CORRUPT,
+            )
+    return ExtractionFailed(
+        "The file is binary data of an unknown kind.",
+        "Exclude it from the source.",
+        Reason.BINARY,
+    )

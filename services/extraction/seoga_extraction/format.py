@@ -1,0 +1,116 @@
+"""What a format module declares (`FORMAT = Format(...)`) and what it is given to read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from importlib.util import find_spec
+from pathlib import Path, PurePosixPath
+
+from seoga.errors import ExtractionFailed, Reason
+from seoga.models import DocumentInfo, Section
+from seoga_extraction.archive import Archive, parse_xml
+from seoga_extraction.charset import decode
+from seoga_extraction.limits import MIB, Limits
+from seoga_extraction.markup import Outline, fenced, one_line, pipes
+
+__all__ = [
+    "Archive",
+    "Format",
+    "Input",
+    "Outline",
+    "Parsed",
+    "corrupt",
+    "fenced",
+    "one_line",
+    "parse_xml",
+    "pipes",
+]
+
+Parsed = Iterator[DocumentInfo | Section]
+HEAD_BYTES = 64 * 1024
+
+
+class Input:
+    """One file under its limits; everything is read when first asked for, and once.
+
+    `name` is its name in the source; only `extension` (with its dot, lower case) is taken from it.
+    """
+
+    def __init__(self, path: Path, name: str, limits: Limits) -> None:
+        self.path = path
+        self.name = name
+        self.limits = limits
+        self.extension = PurePosixPath(name.lower()).suffix
+
+    @cached_property
+    def size(self) -> int:
+        """Bytes in the file."""
+        return self.path.stat().st_size
+
+    @cached_property
+    def head(self) -> bytes:
+        """The first 64 KiB."""
+        with self.path.open("rb") as stream:
+            return stream.read(HEAD_BYTES)
+
+    @cached_property
+    def data(self) -> bytes:
+        """All bytes. Raises ExtractionFailed (too_large) above the limit for files read whole."""
+        if self.size <= len(self.head):
+            return self.head
+        if self.size > self.limits.text_file_mb * MIB:
+            raise ExtractionFailed(
+                f"The file has {self.size // MIB} MiB of text; "
+                f"at most {self.limits.text_file_mb} are read.",
+                "Split it.",
+                Reason.TOO_LARGE,
+            )
+        return self.path.read_bytes()
+
+    def decoded(self, declared: str = "") -> tuple[str, str]:
+        """The text with `\\n` line ends, and the charset it was in."""
+        text, name = decode(self.data, declared)
+        if "\r" in text:
+            text = text.replace("\r\n", "\n").replace("\r", "\n")
+        return text, name
+
+    @cached_property
+    def is_zip(self) -> bool:
+        """Whether it starts as a zip file does."""
+        return self.head.startswith((b"PK\x03\x04", b"PK\x05\x06"))
+
+    @cached_property
+    def archive(self) -> Archive:
+        """Its members, guarded. Raises ExtractionFailed."""
+        return Archive(self.path, self.limits)
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """One format. `parse` gets an `Input` and yields one `DocumentInfo`, then sections in order.
+
+    `sniff` says from the content whether a file is of this format; the first that says yes is
+    taken, formats with `text=False` first. A text format without a yes is chosen by `extensions`
+    or by a whole file `names` (lower case, such as "makefile"). `needs` are modules that must be
+    installed. Any other exception out of `parse` is told as a corrupt file.
+    """
+
+    name: str
+    parse: Callable[[Input], Parsed]
+    extensions: tuple[str, ...] = ()
+    sniff: Callable[[Input], bool] | None = None
+    text: bool = False
+    names: tuple[str, ...] = ()
+    needs: tuple[str, ...] = ()
+
+    @property
+    def missing(self) -> str:
+        """The modules it needs that are not installed here, comma separated."""
+        return ", ".join(module for module in self.needs if find_spec(module) is None)
+
+
+def corrupt(message: str) -> ExtractionFailed:
+    """The error of a file that is broken."""
+    return ExtractionFailed(message, "Replace the file by a whole copy.", Reason.CORRUPT)

@@ -1,0 +1,32 @@
+"""Word (docx, docm): headings, lists with their numbers, tables and text boxes in body order.
+
+Read from the XML itself: python-docx neither opens ISO strict files nor gives content controls.
+"""
+
+from __future__ import annotations
+
+from seoga.models import DocumentInfo
+from seoga_extraction.format import Format, Input, Parsed, corrupt, one_line
+from seoga_extraction.formats.docx.body import Body
+from seoga_extraction.formats.docx.package import Package
+
+
+def parse(source: Input) -> Parsed:
+    """Tracked changes as accepted: inserted text is text, deleted text is not."""
+    package = Package(source.archive)
+    root = package.document
+    if root is None:
+        raise corrupt("The Word file has no document part.")
+    body = Body(package)
+    sections = list(body.sections(root))
+    title = one_line(package.title) or body.title
+    yield DocumentInfo("docx", title)
+    yield from sections
+
+
+def sniff(source: Input) -> bool:
+    """A zip file with a Word part."""
+    return source.is_zip and any(name.startswith("word/") for name in source.archive.names)
+
+
+FORMAT = Format("docx", parse, extensions=(".docx", ".docm"), sniff=sniff, needs=("lxml",))

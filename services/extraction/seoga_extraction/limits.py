@@ -1,0 +1,79 @@
+"""What a parser may use: time, memory, output and archive expansion; set in the child."""
+
+from __future__ import annotations
+
+import contextlib
+import resource
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+MIB = 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Limits of one file. Sizes in MiB, times in seconds."""
+
+    time_s: float = 300.0
+    memory_mb: int = 1024
+    file_mb: int = 1024
+    text_file_mb: int = 64
+    output_mb: int = 256
+    sections: int = 1_000_000
+    archive_entries: int = 20_000
+    archive_mb: int = 1024
+    archive_ratio: int = 400
+
+    def to_json(self) -> dict[str, Any]:
+        """A JSON object."""
+        return asdict(self)
+
+    @staticmethod
+    def from_json(data: Mapping[str, Any]) -> Limits:
+        """Inverse of `to_json`."""
+        return Limits(**data)
+
+
+def limit_memory(limits: Limits) -> None:
+    """Caps the address space at what is mapped now plus `memory_mb`; no core dumps."""
+    cap = _mapped_bytes() + limits.memory_mb * MIB
+    # macOS refuses RLIMIT_AS; the limit in time and the parent's watch on RSS are left there.
+    with contextlib.suppress(ValueError, OSError):
+        _soft(resource.RLIMIT_AS, cap)
+    with contextlib.suppress(ValueError, OSError):
+        _soft(resource.RLIMIT_DATA, cap)
+    _soft(resource.RLIMIT_CORE, 0)
+
+
+def limit_cpu(limits: Limits) -> None:
+    """Gives this process `time_s` more seconds of CPU; called again before each file.
+
+    The limit counts from the start of the process, and only a soft one can be moved up later.
+    """
+    usage = resource.getrusage(resource.RUSAGE_SELF)
+    _soft(resource.RLIMIT_CPU, int(usage.ru_utime + usage.ru_stime + limits.time_s) + 2)
+
+
+def _soft(which: int, value: int) -> None:
+    hard = resource.getrlimit(which)[1]
+    ceiling = value if hard == resource.RLIM_INFINITY else min(value, hard)
+    resource.setrlimit(which, (ceiling, hard))
+
+
+def resident_mb() -> int:
+    """MiB this process holds in memory now (the peak, where the system does not tell)."""
+    try:
+        pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
+    except OSError:
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+    return pages * resource.getpagesize() // MIB
+
+
+def _mapped_bytes() -> int:
+    try:
+        pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
+    except OSError:
+        return 0
+    return pages * resource.getpagesize()

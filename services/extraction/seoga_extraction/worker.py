@@ -1,0 +1,205 @@
+"""The child process: reads requests from stdin, answers with frames on stdout, one file at a time.
+
+Request: one line of JSON `{"path", "name"}`. Frame: 4 bytes of length (big endian), then JSON
+`{"events": [...]}`; the last frame of a file has `"end": true` and may have `"error"`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import stat
+import struct
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from seoga.contracts.extraction import Event, pack, unreadable
+from seoga.errors import ExtractionFailed, Reason, SeogaError, wire
+from seoga.models import DocumentInfo, Section
+from seoga.text.normal import nfc
+from seoga_extraction.detect import choose, formats
+from seoga_extraction.format import Format, Input
+from seoga_extraction.limits import MIB, Limits, limit_cpu, limit_memory, resident_mb
+
+HEADER = struct.Struct(">I")
+# A small document is one frame; a long one streams.
+FRAME_CHARS = 128 * 1024
+FRAME_SECONDS = 0.25
+
+
+@dataclass(frozen=True, slots=True)
+class Orders:
+    """What the parent passes on the command line."""
+
+    parent: int
+    package: str
+    limits: Limits
+
+    def to_text(self) -> str:
+        """One argument of a command line."""
+        return json.dumps([self.parent, self.package, self.limits.to_json()])
+
+    @staticmethod
+    def from_text(text: str) -> Orders:
+        """Inverse of `to_text`."""
+        parent, package, limits = json.loads(text)
+        return Orders(parent, package, Limits.from_json(limits))
+
+
+class Answer:
+    """The frames of one file; counts what goes out. Raises ExtractionFailed above the limits."""
+
+    def __init__(self, out: BinaryIO, limits: Limits) -> None:
+        self._out = out
+        self._limits = limits
+        self._events: list[dict[str, Any]] = []
+        self._pending = self._chars = self._count = 0
+        self._sent = time.monotonic()
+
+    def add(self, event: Event) -> None:
+        """One more event; goes out when enough has gathered or some time has passed."""
+        event = cleaned(event)
+        if isinstance(event, Section):
+            self._pending += len(event.text)
+            self._count += 1
+        self._events.append(pack(event))
+        now = time.monotonic()
+        if self._pending >= FRAME_CHARS or now - self._sent > FRAME_SECONDS:
+            self._chars += self._pending
+            self._check()
+            self._frame({})
+            self._sent = now
+
+    def _check(self) -> None:
+        if self._chars > self._limits.output_mb * MIB or self._count > self._limits.sections:
+            raise ExtractionFailed(
+                f"The document gives more than {self._limits.output_mb} MiB of text.",
+                "Split it.",
+                Reason.TOO_LARGE,
+            )
+
+    def end(self, error: SeogaError | None, retire: bool) -> None:
+        """The last frame; `retire` asks the parent for a fresh process."""
+        last: dict[str, Any] = {"end": True, "rss": resident_mb(), "retire": retire}
+        if error is not None:
+            last["error"] = wire(error)
+        if retire:
+            # There may be no memory left to encode them.
+            self._events = []
+        self._frame(last)
+
+    def _frame(self, more: dict[str, Any]) -> None:
+        message = {"events": self._events, **more}
+        # Lone surrogates (broken fonts, broken UTF-16) cannot be stored: they become "?".
+        body = json.dumps(message, ensure_ascii=False).encode("utf-8", "replace")
+        self._out.write(HEADER.pack(len(body)) + body)
+        self._out.flush()
+        self._events, self._pending = [], 0
+
+
+def cleaned(event: Event) -> Event:
+    """The event with its text as it may be stored: NFC, without NUL."""
+    if isinstance(event, DocumentInfo):
+        return replace(event, title=_clean(event.title))
+    text = _clean(event.text)
+    path = tuple(_clean(title) for title in event.heading_path)
+    if text is event.text and path == event.heading_path:
+        return event
+    return replace(event, text=text, heading_path=path)
+
+
+def _clean(text: str) -> str:
+    return nfc(text.replace("\x00", "") if "\x00" in text else text)
+
+
+def serve(source: Input, known: Sequence[Format], answer: Answer) -> None:
+    """Answers one file."""
+    error: SeogaError | None = None
+    chosen: Format | None = None
+    try:
+        _check_file(source)
+        chosen = choose(source, known)
+        if missing := chosen.missing:
+            raise ExtractionFailed(
+                f"{chosen.name} needs {missing}, which is not installed.",
+                f"pip install {missing}",
+                Reason.MISSING_DEPENDENCY,
+            )
+        for event in chosen.parse(source):
+            answer.add(event)
+    except SeogaError as told:
+        error = told
+    except OSError as failed:
+        error = unreadable(failed, source.name)
+    except Exception as failed:
+        error = _explain(failed, chosen)
+    full = isinstance(error, ExtractionFailed) and error.reason is Reason.OUT_OF_MEMORY
+    answer.end(error, retire=full)
+
+
+def _check_file(source: Input) -> None:
+    if not stat.S_ISREG(source.path.stat().st_mode):
+        raise ExtractionFailed("This is not a regular file.", "", Reason.UNREADABLE)
+    if source.size > source.limits.file_mb * MIB:
+        raise ExtractionFailed(
+            f"The file has {source.size // MIB} MiB; at most {source.limits.file_mb} are read.",
+            "Raise SEOGA_MAX_FILE_MB or exclude it.",
+            Reason.TOO_LARGE,
+        )
+
+
+def _explain(error: Exception, chosen: Format | None) -> ExtractionFailed:
+    """What an exception of a parser says about the file."""
+    if isinstance(error, MemoryError):
+        return ExtractionFailed(
+            "The document needs more memory than a parser may use.",
+            "Raise SEOGA_EXTRACT_MEMORY_MB or split it.",
+            Reason.OUT_OF_MEMORY,
+        )
+    if isinstance(error, RecursionError):
+        return ExtractionFailed("The document is nested too deep.", "", Reason.CORRUPT)
+    # Text cannot be corrupt: an exception there is ours.
+    ours = chosen is None or chosen.text
+    name = "file" if chosen is None else f"{chosen.name} file"
+    return ExtractionFailed(
+        f"The {name} could not be read ({type(error).__name__}: {error}).",
+        "Report it with the file." if ours else "Replace the file by a whole copy.",
+        Reason.INTERNAL if ours else Reason.CORRUPT,
+    )
+
+
+def _die_with(parent: int) -> None:
+    """SIGKILL when the parent's spawning thread ends, whatever ended it (Linux)."""
+    import ctypes
+
+    with contextlib.suppress(OSError, AttributeError):
+        ctypes.CDLL(None).prctl(1, signal.SIGKILL)
+    if os.getppid() != parent:
+        sys.exit(1)
+
+
+def main() -> None:
+    """Serves until stdin ends."""
+    orders = Orders.from_text(sys.argv[1])
+    _die_with(orders.parent)
+    # Parsers that print must not break the frames: they print into the void.
+    out = os.fdopen(os.dup(1), "wb")
+    void = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(void, 1)
+    known = formats(orders.package)
+    limit_memory(orders.limits)
+    for line in sys.stdin.buffer:
+        request = json.loads(line)
+        limit_cpu(orders.limits)
+        source = Input(Path(request["path"]), request["name"], orders.limits)
+        serve(source, known, Answer(out, orders.limits))
+
+
+if __name__ == "__main__":
+    main()
