@@ -50,7 +50,7 @@ class EmbeddingEngine:
     def embed_passages(
         self, passages: Sequence[Passage], spec: EmbeddingSpec
     ) -> list[PassageVectors | EmbeddingFailed]:
-        """One result a passage, in order. Raises EmbeddingFailed when the provider as a whole fails.
+        """One result a passage, in order. Raises EmbeddingFailed when the whole provider fails.
 
         All children work when a call brings several batches of 16,000 characters; 256 passages
         are a good size.

@@ -1,4 +1,4 @@
-"""Child processes for document passages: started when needed, replaced after a crash, gone with us."""
+"""Child processes for passages: started when needed, replaced after a crash, gone with us."""
 
 from __future__ import annotations
 
@@ -119,7 +119,9 @@ class Pool:
     def embed(self, spec: EmbeddingSpec, passages: Sequence[Passage]) -> list[Result]:
         """One result a passage, in order. Raises EmbeddingFailed when the provider as a whole
         failed."""
-        futures = [self._threads.submit(self._batch, spec, batch) for _, batch in batches(passages)]
+        futures = [
+            self._threads.submit(self._batch, spec, batch) for batch in batches(passages, self.size)
+        ]
         return [result for future in futures for result in future.result()]
 
     def _batch(self, spec: EmbeddingSpec, passages: Sequence[Passage]) -> list[Result]:
