@@ -1,0 +1,142 @@
+"""The checks of `doctor`, each with real input: a probe in English alone would prove nothing."""
+
+from __future__ import annotations
+
+import platform
+import shutil
+import sys
+import tempfile
+import unicodedata
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from seoga.errors import SeogaError
+from seoga.wiring import Stack
+
+_LEAST_PYTHON = (3, 11)
+# What each program is needed for; none of them is required.
+_PROGRAMS = {
+    "tesseract": "OCR of scans and images",
+    "soffice": ".doc, .ppt and .xls files",
+    "git": "sources of type git",
+}
+# A text and a query that must find it: Hangul by a part of a word, NFD against NFC, Latin by case.
+_PROBES = {
+    "Hangul": ("연차휴가는 규정에 따라 부여한다", "휴가"),
+    "NFD": (unicodedata.normalize("NFD", "회의록을 저장한다"), "회의록"),
+    "Latin": ("The ERR_TOKEN_EXPIRED code is returned", "err_token_expired"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One finding; `status` is ok, off (optional and not there) or fail."""
+
+    name: str
+    status: str
+    detail: str
+    hint: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        """A JSON object."""
+        return asdict(self)
+
+    def line(self) -> str:
+        """One line for people."""
+        tail = f" ({self.hint})" if self.hint else ""
+        return f"{self.status:<4}  {self.name}: {self.detail}{tail}"
+
+
+def checks(stack: Stack) -> Iterator[Check]:
+    """Every check, as it is made; none raises."""
+    yield _guarded("python", _python)
+    yield _guarded("sqlite", _sqlite)
+    for name, (text, query) in _PROBES.items():
+        yield _guarded(f"keyword search in {name}", partial(_keyword, text, query))
+    yield _guarded("base path", lambda: _base_path(stack.settings.base_path))
+    for name in ("extraction", "embedding", "indexer"):
+        if url := getattr(stack.settings, f"{name}_url"):
+            yield _guarded(f"{name} service", partial(_service, name, url))
+    yield _guarded("embedder", lambda: _embedder(stack))
+    yield _guarded("formats", lambda: _formats(stack))
+    for program, use in _PROGRAMS.items():
+        yield _program(program, use)
+
+
+def _guarded(name: str, check: Callable[[], str]) -> Check:
+    try:
+        return Check(name, "ok", check())
+    except SeogaError as error:
+        return Check(name, "fail", error.message, error.hint)
+    except (OSError, ImportError) as error:
+        return Check(name, "fail", f"{type(error).__name__}: {error}")
+
+
+def _python() -> str:
+    if sys.version_info < _LEAST_PYTHON:
+        raise SeogaError(f"{platform.python_version()} is too old", "3.11 or newer is needed.")
+    return f"{platform.python_version()} on {platform.system()} {platform.machine()}"
+
+
+def _sqlite() -> str:
+    from seoga.storage.probe import sqlite_report
+
+    return sqlite_report()
+
+
+def _keyword(text: str, query: str) -> str:
+    from seoga.storage.probe import finds_token, finds_trigram
+    from seoga.text.tokens import index_text
+
+    wanted = index_text(query).split()
+    if not wanted or not finds_token(index_text(text), wanted):
+        raise SeogaError(f"{query!r} is not found in {text!r}", "This SQLite's FTS5 is not usable.")
+    if not finds_trigram("규정에 따라서 회의록을", "따라서"):
+        raise SeogaError("the trigram index finds no Hangul", "This SQLite's FTS5 is not usable.")
+    return "found"
+
+
+def _base_path(base: Path) -> str:
+    from seoga.storage.filesystem import refuse_remote
+
+    base.mkdir(parents=True, exist_ok=True)
+    refuse_remote(base)
+    with tempfile.NamedTemporaryFile(dir=base, prefix=".doctor-"):
+        pass
+    free = shutil.disk_usage(base).free / 2**30
+    return f"{base} is writable, {free:.1f} GiB free"
+
+
+def _service(name: str, url: str) -> str:
+    from seoga.contracts.http import Http
+
+    http = Http(name, url)
+    try:
+        http.json("GET", "/ready")
+    finally:
+        http.close()
+    return f"{url} answers"
+
+
+def _embedder(stack: Stack) -> str:
+    from seoga.models import EmbeddingSpec
+
+    spec = EmbeddingSpec()
+    card = stack.embedding.card(spec)
+    vector = stack.embedding.embed_query("연차 휴가 규정", spec)
+    return f"{card.provider} {card.model}, {len(vector)} dimensions"
+
+
+def _formats(stack: Stack) -> str:
+    formats = stack.extraction.describe()["formats"]
+    ready = [name for name, found in formats.items() if found.get("available", True)]
+    return ", ".join(sorted(ready))
+
+
+def _program(program: str, use: str) -> Check:
+    if place := shutil.which(program):
+        return Check(program, "ok", place)
+    return Check(program, "off", f"not installed, so no {use}")

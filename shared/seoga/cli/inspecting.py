@@ -1,0 +1,147 @@
+"""`status`, `doctor`: what is indexed, and what works on this machine."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from seoga.cli.options import (
+    AsJson,
+    BasePath,
+    ConfigFile,
+    KbPath,
+    chosen_settings,
+    opened_stack,
+)
+from seoga.cli.output import emit, show
+from seoga.cli.targets import one_kb
+from seoga.errors import NotFound, SeogaError
+from seoga.kb import Kb, list_kbs
+
+if TYPE_CHECKING:
+    from seoga.cli.doctor import Check
+
+_MOST_FILES = 20
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the commands of this file."""
+    app.command("status")(status)
+    app.command("doctor")(doctor)
+
+
+def status(
+    path: KbPath = None,
+    config: ConfigFile = None,
+    base_path: BasePath = None,
+    as_json: AsJson = False,
+) -> int:
+    """What is indexed, what failed and why, and what is queued."""
+    base = chosen_settings(base_path).base_path
+    if path is not None or config is not None:
+        kbs, problems = [one_kb(base, path, config)], []
+    else:
+        listing = list_kbs(base)
+        kbs, problems = list(listing.kbs), [problem.message for problem in listing.problems]
+    report = {
+        "base_path": str(base),
+        "kbs": [describe(base, kb) for kb in kbs],
+        "problems": problems,
+    }
+    if as_json:
+        emit(report)
+    else:
+        _show(report)
+    return 0
+
+
+def describe(base: Path, kb: Kb) -> dict[str, Any]:
+    """A knowledge base, its index and its place in the queue, as JSON types."""
+    from seoga.storage.database import open_reader
+    from seoga.storage.reading import documents_in, index_info
+
+    out: dict[str, Any] = {
+        "id": kb.id,
+        "name": kb.name,
+        "folder": str(kb.folder),
+        "sources": [{"label": source.label, "path": source.path} for source in kb.sources()],
+        "warnings": list(kb.warnings),
+        "queue": _queue(base, kb.id),
+        "index": None,
+        "problem_files": [],
+        "error": "",
+    }
+    try:
+        with closing(open_reader(kb.db_path)) as conn:
+            out["index"] = index_info(conn)
+            out["problem_files"] = [
+                {"document": found.name, "state": found.state, "reason": found.reason}
+                for found in documents_in(conn, ["Failed", "NeedsAction"], _MOST_FILES)
+            ]
+    except NotFound:
+        out["error"] = "not indexed yet"
+    except SeogaError as error:
+        out["error"] = error.message
+    return out
+
+
+def _queue(base: Path, kb_id: str) -> dict[str, Any]:
+    from seoga.storage.jobs import Queue
+
+    if not (base / "queue.db").exists():
+        return {"status": "idle", "position": None, "last_error": ""}
+    queue = Queue(base / "queue.db")
+    try:
+        state = queue.state(kb_id)
+    finally:
+        queue.close()
+    return {
+        "status": state.status,
+        "position": state.position,
+        "last_error": state.last.last_error if state.last else "",
+    }
+
+
+def _show(report: dict[str, Any]) -> None:
+    show(f"Base path: {report['base_path']}")
+    for kb in report["kbs"]:
+        for line in _kb_lines(kb):
+            show(line)
+    for problem in report["problems"]:
+        show(f"problem: {problem}")
+    if not report["kbs"]:
+        show("No knowledge base yet: `seoga index FOLDER` makes one.")
+
+
+def _kb_lines(kb: dict[str, Any]) -> list[str]:
+    lines = [f"{kb['name']} ({kb['id']}) · queue: {kb['queue']['status']}"]
+    lines += [f"  source {source['label']}: {source['path']}" for source in kb["sources"]]
+    lines += [f"  warning: {warning}" for warning in kb["warnings"]]
+    if info := kb["index"]:
+        files = ", ".join(f"{count} {state}" for state, count in info["files"].items() if count)
+        lines.append(f"  files: {files or 'none'}")
+        lines.append(f"  chunks: {info['chunks']}, {info['chunks_pending']} without vectors")
+        if last := info["last_run"]:
+            lines.append(f"  last run: {last['status']}, {last['ended_at'] or last['started_at']}")
+    for found in kb["problem_files"]:
+        lines.append(f"  {found['state']}: {found['document']} ({found['reason']})")
+    return [*lines, f"  {kb['error']}"] if kb["error"] else lines
+
+
+def doctor(base_path: BasePath = None, as_json: AsJson = False) -> int:
+    """Check what works on this machine: SQLite, disk, services, embedder, optional programs."""
+    from seoga.cli.doctor import checks
+
+    with opened_stack(chosen_settings(base_path)) as stack:
+        found: list[Check] = []
+        for check in checks(stack):
+            found.append(check)
+            if not as_json:
+                show(check.line())
+    failed = any(check.status == "fail" for check in found)
+    if as_json:
+        emit({"ok": not failed, "checks": [check.to_json() for check in found]})
+    return 1 if failed else 0

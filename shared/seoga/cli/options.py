@@ -1,0 +1,69 @@
+"""Options that several commands share, and the settings and stack they lead to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from seoga import models
+from seoga.settings import Settings, settings
+
+if TYPE_CHECKING:
+    from seoga.wiring import Stack
+
+BasePath = Annotated[
+    Path | None,
+    typer.Option("--base-path", help="Folder of the knowledge bases (default: SEOGA_BASE_PATH)."),
+]
+ConfigFile = Annotated[
+    Path | None, typer.Option("--config", help="Configuration file of one knowledge base.")
+]
+KbPath = Annotated[
+    Path | None, typer.Option("--path", help="Folder of one knowledge base (holds config.json).")
+]
+AsJson = Annotated[
+    bool, typer.Option("--json", help="One JSON object on the last line of standard output.")
+]
+Force = Annotated[bool, typer.Option("--force", help="Redo everything.")]
+AcceptDeletions = Annotated[
+    bool,
+    typer.Option("--accept-deletions", help="Believe a source that lost most of its files."),
+]
+Host = Annotated[str | None, typer.Option("--host", help="Address to listen on.")]
+Port = Annotated[
+    int | None, typer.Option("--port", min=0, max=65535, help="Port to listen on; 0: any free one.")
+]
+Tools = Annotated[str, typer.Option("--tools", help="Toolsets to offer, comma separated.")]
+
+
+Partial = Annotated[
+    models.Partial | None,
+    typer.Option("--partial", help="Redo from this stage; keep extraction."),
+]
+SearchMode = Literal["auto", "bm25", "vector"]
+Mode = Annotated[SearchMode, typer.Option("--mode", help="Which tracks to search.")]
+
+
+def chosen_settings(base_path: Path | None = None, **changes: object) -> Settings:
+    """The settings of this process with what the command line says; None changes nothing."""
+    given = {"base_path": base_path, **changes}
+    said = {name: value for name, value in given.items() if value is not None}
+    if base_path is not None:
+        said["base_path"] = base_path.expanduser().absolute()
+    return settings().model_copy(update=said)
+
+
+@contextmanager
+def opened_stack(config: Settings) -> Iterator[Stack]:
+    """The stack of these settings; what was used of it is closed at the end."""
+    from seoga.wiring import build_stack
+
+    stack = build_stack(config)
+    try:
+        yield stack
+    finally:
+        stack.close()

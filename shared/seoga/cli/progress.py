@@ -1,0 +1,113 @@
+"""The progress of a run on stderr: a bar on a terminal, plain lines elsewhere."""
+
+from __future__ import annotations
+
+import sys
+import time
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
+
+from seoga.cli.output import say
+
+if TYPE_CHECKING:
+    from seoga.contracts.indexing import Progress
+
+_LINE_EVERY_S = 5.0
+_NAME_WIDTH = 40
+
+
+class ProgressView:
+    """Shows each `Progress` that it is called with; any thread may call."""
+
+    def __init__(self, quiet: bool = False) -> None:
+        self._bar = None if quiet or not sys.stderr.isatty() else _Bar()
+        self._quiet = quiet
+        self._next = 0.0
+        self._stage = ""
+
+    def __enter__(self) -> Self:
+        if self._bar is not None:
+            self._bar.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+    def __call__(self, progress: Progress) -> None:
+        """Shows where the run stands."""
+        if self._bar is not None:
+            self._bar.show(progress)
+        elif not self._quiet and self._due(progress.stage):
+            say(f"{_files(progress)} files · {detail(progress)}")
+
+    def _due(self, stage: str) -> bool:
+        now = time.monotonic()
+        if stage == self._stage and now < self._next:
+            return False
+        self._stage, self._next = stage, now + _LINE_EVERY_S
+        return True
+
+
+class _Bar:
+    def __init__(self) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, TextColumn
+
+        self._progress = Progress(
+            TextColumn("{task.fields[files]} files", markup=False),
+            BarColumn(bar_width=24),
+            TextColumn("{task.fields[detail]}", markup=False),
+            console=Console(stderr=True),
+            transient=True,
+        )
+        self._task = self._progress.add_task("", total=None, files="0/?", detail="scan")
+
+    def start(self) -> None:
+        self._progress.start()
+
+    def stop(self) -> None:
+        self._progress.stop()
+
+    def show(self, progress: Progress) -> None:
+        self._progress.update(
+            self._task,
+            total=progress.total or None,
+            completed=progress.done,
+            files=_files(progress),
+            detail=detail(progress),
+        )
+
+
+def detail(progress: Progress) -> str:
+    """Stage, current file, rate, time to go, as one line."""
+    parts = [progress.stage]
+    if progress.current:
+        parts.append(_short(progress.current))
+    if progress.chunks_pending:
+        parts.append(f"{progress.chunks_pending} chunks without vectors")
+    if progress.rate:
+        parts.append(f"{progress.rate:.1f}/s")
+    if progress.eta_s is not None:
+        parts.append(f"ETA {clock(progress.eta_s)}")
+    return " · ".join(parts)
+
+
+def clock(seconds: float) -> str:
+    """h:mm:ss, or m:ss below an hour."""
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+
+
+def _files(progress: Progress) -> str:
+    return f"{progress.done}/{progress.total}{'+' if progress.counting else ''}"
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= _NAME_WIDTH else "…" + name[1 - _NAME_WIDTH :]

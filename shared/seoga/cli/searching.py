@@ -1,0 +1,117 @@
+"""`search`: one question, asked of one knowledge base or of all."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from seoga.cli.options import (
+    AsJson,
+    BasePath,
+    ConfigFile,
+    KbPath,
+    Mode,
+    chosen_settings,
+    opened_stack,
+)
+from seoga.cli.output import emit, say, show
+from seoga.cli.targets import chosen_kbs
+
+if TYPE_CHECKING:
+    from seoga.models import Hit
+    from seoga.search.engine import SearchAnswer
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the commands of this file."""
+    app.command("search")(search)
+
+
+def search(
+    query: Annotated[str, typer.Argument(help="Words or a whole question.")],
+    *,
+    path: KbPath = None,
+    config: ConfigFile = None,
+    base_path: BasePath = None,
+    mode: Mode = "auto",
+    top_k: Annotated[
+        int | None, typer.Option("--top-k", help="Results, 1 to 50 (default: the KB's).")
+    ] = None,
+    threshold: Annotated[
+        float | None, typer.Option("--threshold", help="Least cosine (default: measured).")
+    ] = None,
+    exclude: Annotated[
+        str, typer.Option("--exclude", help="Path segments to leave out, comma separated.")
+    ] = "",
+    label: Annotated[
+        str, typer.Option("--label", help="Only these sources, comma separated.")
+    ] = "",
+    search_all: Annotated[
+        bool, typer.Option("--all", help="Search what is excluded by default, too.")
+    ] = False,
+    as_json: AsJson = False,
+) -> int:
+    """Search; every hit says why it is there and where it stands."""
+    from seoga.search.engine import SearchRequest
+    from seoga.search.engine import search as ask
+
+    chosen = chosen_settings(base_path)
+    kbs = chosen_kbs(chosen.base_path, path, config)
+    request = SearchRequest(
+        query=query.encode("utf-8", "replace").decode("utf-8"),
+        top_k=kbs[0].config.search.top_k if top_k is None else top_k,
+        mode=mode,
+        threshold=threshold,
+        labels=_names(label),
+        exclude=_names(exclude),
+        search_all=search_all,
+    )
+    with opened_stack(chosen) as stack:
+        embedding = None if mode == "bm25" else stack.embedding
+        answer = ask(kbs, request, embedding)
+    if as_json:
+        emit(answer_json(answer))
+    else:
+        _show(answer)
+    return 0
+
+
+def answer_json(answer: SearchAnswer) -> dict[str, object]:
+    """The object of `search --json`; the query is not echoed."""
+    return {
+        "results": [hit.to_json() for hit in answer.hits],
+        "message": answer.message,
+        "best_score": answer.best_score,
+        "threshold": answer.threshold,
+        "hidden": answer.hidden,
+        "dropped": answer.dropped,
+        "pending": answer.pending,
+        "mode": answer.mode,
+        "warnings": list(answer.warnings),
+    }
+
+
+def hit_lines(hit: Hit) -> list[str]:
+    """`[label]  path › Heading > Subheading  [date]`, then the text."""
+    heading = " > ".join(hit.heading_path)
+    head = f"{hit.label}  {hit.path}" + (f" › {heading}" if heading else "")
+    date = hit.modified[:10]
+    lines = [head + (f"  [{date}]" if date else "")]
+    if hit.header_row:
+        lines.append(hit.header_row)
+    return [*lines, hit.text, ""]
+
+
+def _show(answer: SearchAnswer) -> None:
+    for warning in answer.warnings:
+        say(f"warning: {warning}")
+    for hit in answer.hits:
+        for line in hit_lines(hit):
+            show(line)
+    if answer.message:
+        show(answer.message)
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(name.strip() for name in text.split(",") if name.strip())

@@ -1,0 +1,119 @@
+"""`serve`, `service`, `connect`: the server over stdio or HTTP, and how clients reach it."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+
+from seoga.cli.listening import listen, url_of
+from seoga.cli.options import AsJson, BasePath, Host, Port, Tools, chosen_settings
+from seoga.cli.output import emit, say, show
+from seoga.settings import settings
+
+DEFAULT_TOOLS = "documents"
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the commands of this file."""
+    app.command("serve")(serve)
+    app.command("service")(service)
+    app.command("connect")(connect)
+
+
+def serve(
+    base_path: BasePath = None,
+    transport: Annotated[
+        Literal["stdio", "http"], typer.Option("--transport", help="How clients speak to it.")
+    ] = "stdio",
+    host: Host = None,
+    port: Port = None,
+    tools: Tools = DEFAULT_TOOLS,
+) -> int:
+    """Serve what is indexed over MCP."""
+    from seoga.wiring import build_stack, load
+
+    chosen = chosen_settings(base_path, host=host, port=port)
+    if transport == "stdio":
+        load("seoga_gateway.serve:serve_stdio")(build_stack(chosen), tools)
+        return 0
+    # Asked for here, because a taken port must be one clear line before anything starts.
+    with listen(chosen.host, chosen.port) as held:
+        say(f"Serving MCP at {url_of(held)}")
+        chosen = chosen.model_copy(update={"port": held.getsockname()[1]})
+    load("seoga_gateway.serve:serve_http")(build_stack(chosen), tools)
+    return 0
+
+
+def service(
+    name: Annotated[
+        Literal["gateway", "extraction", "embedding", "indexer"],
+        typer.Argument(help="Which of the four."),
+    ],
+    host: Host = None,
+    port: Port = None,
+) -> int:
+    """Run one service under gunicorn; everything else is set by the environment."""
+    from seoga.service import run_service
+
+    run_service(name, chosen_settings(host=host, port=port))
+    return 0
+
+
+def connect(
+    base_path: BasePath = None,
+    host: Host = None,
+    port: Port = None,
+    tools: Tools = DEFAULT_TOOLS,
+    as_json: AsJson = False,
+) -> int:
+    """Print client configuration for both transports, ready to paste."""
+    chosen = chosen_settings(base_path, host=host, port=port)
+    url = f"http://{chosen.host}:{chosen.port}/mcp"
+    if as_json:
+        emit({"http": http_config(url), "stdio": stdio_config(chosen.base_path, tools)})
+    else:
+        show(connection_text(url, chosen.base_path, tools))
+    return 0
+
+
+def connection_text(url: str, base_path: Path, tools: str = DEFAULT_TOOLS) -> str:
+    """Both client configurations with a line above each."""
+    return "\n".join(
+        (
+            "Client configuration over HTTP, while the server runs:",
+            _pretty(http_config(url)),
+            "Client configuration over stdio, where the client starts the server itself:",
+            _pretty(stdio_config(base_path, tools)),
+        )
+    )
+
+
+def http_config(url: str) -> dict[str, Any]:
+    """The `mcpServers` object of a client that speaks HTTP."""
+    return {"mcpServers": {"seoga": {"type": "http", "url": url}}}
+
+
+def stdio_config(base_path: Path, tools: str = DEFAULT_TOOLS) -> dict[str, Any]:
+    """The `mcpServers` object of a client that starts the server."""
+    arguments = ["serve"]
+    if base_path != type(settings()).model_fields["base_path"].get_default(
+        call_default_factory=True
+    ):
+        arguments += ["--base-path", str(base_path)]
+    if tools != DEFAULT_TOOLS:
+        arguments += ["--tools", tools]
+    return {"mcpServers": {"seoga": {"command": command(), "args": arguments}}}
+
+
+def command() -> str:
+    """The full path of this command: clients do not share our PATH."""
+    beside = Path(sys.executable).parent / "seoga"
+    return str(beside if beside.exists() else Path(sys.argv[0]).absolute())
+
+
+def _pretty(value: dict[str, Any]) -> str:
+    return json.dumps(value, ensure_ascii=False, indent=2)
