@@ -123,11 +123,13 @@ class Library:
 
     def cancel(self, kb_id: str) -> dict[str, Any]:
         """Takes waiting requests back and asks a running one to stop."""
-        return self.stack.indexing.cancel(self.kb(kb_id).id)
+        kb = self.kb(kb_id)
+        return self.stack.indexing.cancel(kb.id)
 
     def changes(self, kb_id: str) -> ChangeReport:
         """A dry run of scan and diff; may take long."""
-        return self.stack.indexing.check_changes(self.kb(kb_id).id)
+        kb = self.kb(kb_id)
+        return self.stack.indexing.check_changes(kb.id)
 
     def ready(self) -> dict[str, Any]:
         """How many knowledge bases answer queries. Raises ServiceUnavailable when there are some

@@ -76,12 +76,14 @@ class SeogaServer(MCPServer[Library]):
 
     def __init__(self, stack: Stack, tools: list[Tool], secret: str) -> None:
         shared = Library(stack)
+        warm_up = WarmUp(shared)
 
         @asynccontextmanager
         async def lifespan(_: MCPServer[Library]) -> AsyncIterator[Library]:
             try:
                 yield shared
             finally:
+                warm_up.stop()
                 shared.close()
 
         self._schemas = {tool.name: _registered(tool) for tool in tools}
@@ -95,7 +97,7 @@ class SeogaServer(MCPServer[Library]):
             lifespan=lifespan,
             log_level="WARNING",
             request_state_security=RequestStateSecurity(keys=[secret]) if secret else None,
-            middleware=[after_first(WarmUp(shared).start)],
+            middleware=[after_each(warm_up.start)],
         )
 
     async def call_tool(
@@ -151,16 +153,13 @@ def _known(name: str, error: Exception) -> SeogaError:
     )
 
 
-def after_first(action: Callable[[], None]) -> Callable[..., Any]:
-    """Middleware that runs `action` once, when the first request has been answered."""
-    done = False
+def after_each(action: Callable[[], None]) -> Callable[..., Any]:
+    """Middleware that runs `action` after every message that was handled, so never before
+    `initialize` is answered."""
 
     async def middleware(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
-        nonlocal done
         result = await call_next(ctx)
-        if not done:
-            done = True
-            action()
+        action()
         return result
 
     return middleware

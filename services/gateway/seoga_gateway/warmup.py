@@ -16,16 +16,23 @@ log = logs.get("gateway")
 
 
 class WarmUp:
-    """Starts at most one loading thread."""
+    """One loading thread."""
 
     def __init__(self, library: Library) -> None:
         self._library = library
+        self._timer: threading.Timer | None = None
 
     def start(self) -> None:
-        """Returns at once."""
-        timer = threading.Timer(HEAD_START_S, self._run)
-        timer.daemon = True
-        timer.start()
+        """Returns at once; only the first call counts."""
+        if self._timer is None:
+            self._timer = threading.Timer(HEAD_START_S, self._run)
+            self._timer.daemon = True
+            self._timer.start()
+
+    def stop(self) -> None:
+        """Nothing is loaded any more that had not begun."""
+        if self._timer is not None:
+            self._timer.cancel()
 
     def _run(self) -> None:
         try:
