@@ -1,5 +1,4 @@
-"""Chunks, their keyword index and the term frequencies of a file: written, replaced and erased
-together.
+"""Chunks, keyword index and term counts of a file: written, replaced and erased together.
 
 All functions run inside the caller's write transaction. Full-text rows are only ever reached by
 rowid (= chunk id): a search by another column would scan the whole index.
@@ -14,18 +13,26 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 
-from seoga.models import Chunk, ChunkState
+from seoga.models import Chunk, ChunkState, Place
 from seoga.storage.records import PreparedChunk, Tokens
 
 # FTS5's trigram tokenizer gives no token for shorter terms; they are found in the table itself.
 TRIGRAM_MIN = 3
+_NOWHERE = Place()
 
 _INSERT_CHUNK = (
-    'INSERT INTO chunks (id, file_id, ordinal, text, start, "end", heading_path, header_row, place, kind, lang, meta,'
+    'INSERT INTO chunks (id, file_id, ordinal, text, start, "end", heading_path, header_row,'
+    " place, kind, lang, meta,"
     " context, keywords, state) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 )
-_INSERT_FTS = "INSERT INTO chunks_fts (rowid, title, heading, body, context, keywords) VALUES (?, ?, ?, ?, ?, ?)"
-_MOVE_CHUNK = 'UPDATE chunks SET ordinal = ?, start = ?, "end" = ?, place = ?, kind = ?, lang = ?, meta = ? WHERE id = ?'
+_INSERT_FTS = (
+    "INSERT INTO chunks_fts (rowid, title, heading, body, context, keywords)"
+    " VALUES (?, ?, ?, ?, ?, ?)"
+)
+_MOVE_CHUNK = (
+    'UPDATE chunks SET ordinal = ?, start = ?, "end" = ?, place = ?, kind = ?, lang = ?, meta = ?'
+    " WHERE id = ?"
+)
 _OLD = (
     "SELECT c.id, c.text, c.heading_path, c.header_row, c.context, c.keywords, c.state,"
     " f.title, f.heading, f.body, f.context, f.keywords"
@@ -105,8 +112,11 @@ class Changes:
         text, heading, header_row, context, keywords = key
         place, kind, lang, meta = _where(chunk, prepared.lang)
         self.inserted.append(
-            (chunk_id, file_id, chunk.ordinal, text, chunk.start, chunk.end, heading, header_row)
-            + (place, kind, lang, meta, context, keywords, self.state.value)
+            (
+                *(chunk_id, file_id, chunk.ordinal, text, chunk.start, chunk.end),
+                *(heading, header_row, place, kind, lang, meta, context, keywords),
+                self.state.value,
+            )
         )
         self._index(chunk_id, tokens)
         return self.state.value
@@ -151,7 +161,7 @@ def _key(prepared: PreparedChunk) -> Key:
 
 
 def _where(chunk: Chunk, lang: str) -> tuple[str, str, str, str]:
-    place = json.dumps(chunk.place.to_json(), ensure_ascii=False)
+    place = "{}" if chunk.place == _NOWHERE else json.dumps(chunk.place.to_json())
     meta = json.dumps(dict(chunk.meta), ensure_ascii=False) if chunk.meta else "{}"
     return (place, chunk.kind.value, lang, meta)
 
@@ -161,11 +171,13 @@ def _count_terms(conn: sqlite3.Connection, delta: Counter[str]) -> None:
     less = [(-n, term) for term, n in delta.items() if n < 0]
     newest = conn.execute("SELECT coalesce(max(id), 0) FROM terms").fetchone()[0]
     conn.executemany(
-        "INSERT INTO terms (term, df) VALUES (?, ?) ON CONFLICT (term) DO UPDATE SET df = df + excluded.df",
+        "INSERT INTO terms (term, df) VALUES (?, ?) ON CONFLICT (term) DO UPDATE SET df = df +"
+        " excluded.df",
         more,
     )
     conn.execute(
-        "INSERT INTO terms_trigram (rowid, term) SELECT id, term FROM terms WHERE id > ? AND length(term) >= ?",
+        "INSERT INTO terms_trigram (rowid, term) SELECT id, term FROM terms WHERE id > ? AND"
+        " length(term) >= ?",
         (newest, TRIGRAM_MIN),
     )
     conn.executemany("UPDATE terms SET df = df - ? WHERE term = ?", less)

@@ -1,5 +1,4 @@
-"""SQLite connections: version check, pragmas, transactions and the words for what can go wrong, in
-one place."""
+"""SQLite connections: version check, pragmas, transactions and the words for what goes wrong."""
 
 from __future__ import annotations
 

@@ -25,14 +25,19 @@ from seoga.storage.records import (
 )
 
 _FILE_COLUMNS = (
-    "label, path, size, mtime_ns, scanned_ns, version, hash, url, state, stage, reason, detail, format, title, lang,"
+    "label, path, size, mtime_ns, scanned_ns, version, hash, url, state, stage, reason, detail,"
+    " format, title, lang,"
     " meta, chunk_count, text_chars, indexed_at"
 )
 _UPSERT = (
-    f"INSERT INTO files ({_FILE_COLUMNS}) VALUES ({', '.join('?' * 19)}) ON CONFLICT (label, path) DO UPDATE SET "
+    f"INSERT INTO files ({_FILE_COLUMNS}) VALUES ({', '.join('?' * 19)})"
+    " ON CONFLICT (label, path) DO UPDATE SET "
     + ", ".join(f"{name} = excluded.{name}" for name in _FILE_COLUMNS.split(", ")[2:])
 )
-_KNOWN = "SELECT id, label, path, size, mtime_ns, scanned_ns, version, hash, state, stage, reason, chunk_count FROM files"
+_KNOWN = (
+    "SELECT id, label, path, size, mtime_ns, scanned_ns, version, hash, state, stage, reason,"
+    " chunk_count FROM files"
+)
 _PENDING = (
     "SELECT id, file_id, text, heading_path, header_row, context, keywords, attempts FROM chunks"
     f" WHERE state = '{ChunkState.PENDING}' AND id > ? ORDER BY id LIMIT ?"
@@ -40,6 +45,7 @@ _PENDING = (
 _PAGE = 5000
 # Level 1 costs a third of the default and gives up a tenth of the space.
 _ZLIB_LEVEL = 1
+_NO_MARKS = zlib.compress(b"[]")
 
 
 def now() -> str:
@@ -155,10 +161,13 @@ class DocumentStore:
         with self._write() as conn:
             plan = content.begin(conn, ChunkState.PENDING)
             conn.execute(
-                "UPDATE files SET label = ?, path = ?, size = ?, mtime_ns = ?, scanned_ns = ?, version = ?, url = ?,"
+                "UPDATE files SET label = ?, path = ?, size = ?, mtime_ns = ?, scanned_ns = ?,"
+                " version = ?, url = ?,"
                 " title = ? WHERE id = ?",
-                (row.label, row.path, row.size, row.mtime_ns, row.scanned_ns, row.version)
-                + (row.url, row.title, file_id),
+                (
+                    *(row.label, row.path, row.size, row.mtime_ns, row.scanned_ns, row.version),
+                    *(row.url, row.title, file_id),
+                ),
             )
             if title_tokens is not None:
                 plan.retitle(conn, file_id, title_tokens)
@@ -286,9 +295,12 @@ class DocumentStore:
     def _upsert(conn: sqlite3.Connection, row: FileRow) -> int:
         conn.execute(
             _UPSERT,
-            (row.label, row.path, row.size, row.mtime_ns, row.scanned_ns, row.version, row.hash)
-            + (row.url, row.state.value, row.stage.value, row.reason, row.detail, row.format)
-            + (row.title, row.lang, json.dumps(dict(row.meta), ensure_ascii=False), 0, 0, now()),
+            (
+                *(row.label, row.path, row.size, row.mtime_ns, row.scanned_ns, row.version),
+                *(row.hash, row.url, row.state.value, row.stage.value, row.reason, row.detail),
+                *(row.format, row.title, row.lang, json.dumps(dict(row.meta), ensure_ascii=False)),
+                *(0, 0, now()),
+            ),
         )
         found = conn.execute(
             "SELECT id FROM files WHERE label = ? AND path = ?", (row.label, row.path)
@@ -304,9 +316,12 @@ class DocumentStore:
         if ChunkState.PENDING in states:
             state, stage = FileState.PARTIALLY_DEFERRED, Stage.EMBED
         elif ChunkState.FAILED in states:
-            state, stage, reason = FileState.DEGRADED, Stage.EMBED, reason or "embedding"
+            some = set(states) != {ChunkState.FAILED}
+            state = FileState.DEGRADED if some else FileState.FAILED
+            stage, reason = Stage.EMBED, reason or "embedding"
         conn.execute(
-            "UPDATE files SET state = ?, stage = ?, reason = ?, chunk_count = ?, text_chars = ? WHERE id = ?",
+            "UPDATE files SET state = ?, stage = ?, reason = ?, chunk_count = ?,"
+            " text_chars = ? WHERE id = ?",
             (state.value, stage.value, reason, len(states), len(prepared.text), file_id),
         )
 
@@ -322,12 +337,11 @@ def _waiting(row: tuple[Any, ...]) -> PendingChunk:
 
 
 def _pack_text(prepared: PreparedFile) -> tuple[bytes, bytes]:
+    text = zlib.compress(prepared.text.encode("utf-8", "surrogatepass"), _ZLIB_LEVEL)
+    if not prepared.marks:
+        return text, _NO_MARKS
     marks = [[offset, place.to_json()] for offset, place in prepared.marks]
-    text = prepared.text.encode("utf-8", "surrogatepass")
-    return (
-        zlib.compress(text, _ZLIB_LEVEL),
-        zlib.compress(json.dumps(marks, ensure_ascii=False).encode(), _ZLIB_LEVEL),
-    )
+    return text, zlib.compress(json.dumps(marks, ensure_ascii=False).encode(), _ZLIB_LEVEL)
 
 
 def unpack_text(text: bytes, marks: bytes) -> tuple[str, list[tuple[int, Place]]]:

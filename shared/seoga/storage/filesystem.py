@@ -11,13 +11,18 @@ from seoga.errors import StorageError
 
 # WAL needs shared memory and locks that these do not give to two machines (sqlite.org/wal.html,
 # "overview" point 3).
-NETWORK_TYPES = frozenset(
-    """nfs nfs3 nfs4 cifs smb smb2 smb3 smbfs ncpfs afs coda ceph lustre gfs gfs2 ocfs2 9p davfs vboxsf drvfs
-    fuse.sshfs fuse.smbnetfs fuse.glusterfs fuse.ceph fuse.davfs fuse.davfs2 fuse.rclone fuse.s3fs fuse.gcsfuse
-    fuse.goofys fuse.google-drive-ocamlfuse fuse.onedriver fuse.gvfsd-fuse fuse.juicefs fuse.curlftpfs""".split()
+_KINDS = (
+    "nfs nfs3 nfs4 cifs smb smb2 smb3 smbfs ncpfs afs coda ceph lustre gfs gfs2 ocfs2 9p davfs "
+    "vboxsf drvfs"
 )
+_FUSE = (
+    "sshfs smbnetfs glusterfs ceph davfs davfs2 rclone s3fs gcsfuse goofys curlftpfs juicefs "
+    "google-drive-ocamlfuse onedriver gvfsd-fuse"
+)
+NETWORK_TYPES = frozenset(_KINDS.split()) | {f"fuse.{kind}" for kind in _FUSE.split()}
 _CLOUD = re.compile(
-    r"onedrive( ?- ?.+)?|dropbox( ?\(.+\))?|icloud ?drive|mobile documents|com~apple~clouddocs|cloudstorage|google ?drive",
+    r"onedrive( ?- ?.+)?|dropbox( ?\(.+\))?|icloud ?drive|mobile documents|com~apple~clouddocs"
+    r"|cloudstorage|google ?drive",
     re.IGNORECASE,
 )
 _MOUNTS = Path("/proc/self/mountinfo")
@@ -75,4 +80,7 @@ def _instead(mounts: str) -> str:
     local = Path(platformdirs.user_data_dir("seoga"))
     if file_system(local.resolve(), mounts) in NETWORK_TYPES:
         local = Path("/var/lib/seoga")
-    return f"Keep the databases on a local disk: set SEOGA_BASE_PATH (or --base-path), for example to {local}."
+    return (
+        "Keep the databases on a local disk: set SEOGA_BASE_PATH (or --base-path),"
+        f" for example to {local}."
+    )

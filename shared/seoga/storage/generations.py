@@ -1,5 +1,4 @@
-"""Embedding generations: vectors of one model identity each; a new one is built beside the live
-one, then swapped.
+"""Embedding generations, one model identity each: a new one is built, then swapped for the old.
 
 All functions run inside the caller's write transaction, except the readers `target` and `live`.
 """
@@ -26,14 +25,17 @@ _REFRESH = f"""
 UPDATE files SET (state, stage, reason) = (
   SELECT
     CASE WHEN waiting THEN '{FileState.PARTIALLY_DEFERRED}'
+         WHEN failed = total THEN '{FileState.FAILED}'
          WHEN failed OR own THEN '{FileState.DEGRADED}' ELSE '{FileState.READY}' END,
     CASE WHEN waiting OR failed THEN 'embed' WHEN own THEN files.stage ELSE 'done' END,
     CASE WHEN own THEN files.reason WHEN failed THEN 'embedding' ELSE '' END
-  FROM (SELECT
-    EXISTS (SELECT 1 FROM chunks WHERE file_id = files.id AND state = '{ChunkState.PENDING}') AS waiting,
-    EXISTS (SELECT 1 FROM chunks WHERE file_id = files.id AND state = '{ChunkState.FAILED}') AS failed,
-    files.reason NOT IN ('', 'embedding') AS own))
-WHERE chunk_count > 0 AND state IN {_DERIVED}
+  FROM (
+    SELECT count(*) AS total,
+      coalesce(sum(state = '{ChunkState.PENDING}'), 0) AS waiting,
+      coalesce(sum(state = '{ChunkState.FAILED}'), 0) AS failed,
+      files.reason NOT IN ('', 'embedding') AS own
+    FROM chunks WHERE file_id = files.id))
+WHERE chunk_count > 0 AND (state IN {_DERIVED} OR stage = 'embed')
 """
 
 
@@ -89,7 +91,8 @@ def store(conn: sqlite3.Connection, generation: int, rows: Sequence[ChunkVectors
         raise StorageError(f"a vector does not have the {dimension} dimensions of its generation")
     existing = [item for item in rows if _exists(conn, item.chunk_id)]
     conn.executemany(
-        "INSERT OR REPLACE INTO vectors (chunk_id, generation, count, data, penalties) VALUES (?, ?, ?, ?, ?)",
+        "INSERT OR REPLACE INTO vectors (chunk_id, generation, count, data, penalties) VALUES (?,"
+        " ?, ?, ?, ?)",
         [
             (item.chunk_id, generation, len(item.vectors), pack(item.vectors), pack(item.penalties))
             for item in existing

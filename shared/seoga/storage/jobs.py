@@ -114,13 +114,15 @@ class Queue:
         """Ends a running entry; only `done` counts as done. The entry queued behind it stays."""
         with self._write() as conn:
             conn.execute(
-                "UPDATE jobs SET status = ?, ended_at = ?, result = ?, last_error = ?, cancel_requested = 0"
+                "UPDATE jobs SET status = ?, ended_at = ?, result = ?, last_error = ?,"
+                " cancel_requested = 0"
                 " WHERE id = ? AND status = 'running'",
                 (outcome, _now(), json.dumps(result or {}, ensure_ascii=False), error, job_id),
             )
             conn.execute(
                 "DELETE FROM jobs WHERE status NOT IN ('queued', 'running') AND id NOT IN ("
-                " SELECT id FROM jobs j WHERE j.kb_id = jobs.kb_id AND status NOT IN ('queued', 'running')"
+                " SELECT id FROM jobs j WHERE j.kb_id = jobs.kb_id AND status NOT IN ('queued',"
+                " 'running')"
                 f" ORDER BY id DESC LIMIT {_HISTORY})"
                 " AND kb_id = (SELECT kb_id FROM jobs WHERE id = ?)",
                 (job_id,),
@@ -148,7 +150,8 @@ class Queue:
             if holder(conn, WORKER) is None:
                 _requeue_orphans(conn)
             removed = conn.execute(
-                "UPDATE jobs SET status = 'cancelled', ended_at = ? WHERE kb_id = ? AND status = 'queued'",
+                "UPDATE jobs SET status = 'cancelled', ended_at = ? WHERE kb_id = ? AND status ="
+                " 'queued'",
                 (_now(), kb_id),
             ).rowcount
             stopping = conn.execute(
@@ -188,14 +191,16 @@ class Queue:
         """Entries that ended, newest first."""
         with self._read() as conn:
             rows = conn.execute(
-                f"SELECT {_COLUMNS} FROM jobs WHERE kb_id = ? AND status NOT IN ('queued', 'running')"
+                f"SELECT {_COLUMNS} FROM jobs WHERE kb_id = ? AND status NOT IN ('queued',"
+                f" 'running')"
                 " ORDER BY ended_at DESC, id DESC LIMIT ?",
                 (kb_id, limit),
             )
             return [_job(row) for row in rows.fetchall()]
 
     def state(self, kb_id: str) -> QueueState:
-        """How the KB stands. An entry whose worker died counts as queued: it will be taken again."""
+        """How the KB stands. An entry whose worker died counts as queued: it will be taken"
+        " again."""
         with self._read() as conn, snapshot(conn):
             worker = holder(conn, WORKER)
             running = _one(conn, "status = 'running'", kb_id)
@@ -282,7 +287,8 @@ def _requeue_orphans(conn: sqlite3.Connection) -> int:
         if cancelled or times > MAX_RECOVERIES:
             error = "" if cancelled else f"its worker died {times} times"
             conn.execute(
-                "UPDATE jobs SET status = ?, ended_at = ?, last_error = ?, cancel_requested = 0 WHERE id = ?",
+                "UPDATE jobs SET status = ?, ended_at = ?, last_error = ?,"
+                " cancel_requested = 0 WHERE id = ?",
                 ("cancelled" if cancelled else "failed", _now(), error, job.id),
             )
             continue

@@ -75,9 +75,11 @@ class Lease:
                 )
             now = time.time_ns()
             row = conn.execute(
-                "INSERT INTO leases (name, owner, token, heartbeat_ns, expires_ns) VALUES (?, ?, 1, ?, ?)"
+                "INSERT INTO leases (name, owner, token, heartbeat_ns, expires_ns) VALUES (?, ?,"
+                " 1, ?, ?)"
                 " ON CONFLICT (name) DO UPDATE SET owner = excluded.owner, token = token + 1,"
-                " heartbeat_ns = excluded.heartbeat_ns, expires_ns = excluded.expires_ns RETURNING token",
+                " heartbeat_ns = excluded.heartbeat_ns, expires_ns = excluded.expires_ns RETURNING"
+                " token",
                 (name, owner, now, now + int(seconds * _NS)),
             ).fetchone()
         lease = cls(path, name, row[0], seconds)

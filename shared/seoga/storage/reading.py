@@ -19,8 +19,10 @@ from seoga.storage.documents import unpack_text
 from seoga.storage.migrate import schema_version
 
 _STORED = (
-    'SELECT c.id, c.file_id, c.ordinal, c.text, c.start, c."end", c.heading_path, c.header_row, c.place, c.kind, c.lang,'
-    " c.meta, c.context, c.keywords, c.state, f.label, f.path, f.url, f.title, f.mtime_ns, f.meta, f.indexed_at,"
+    'SELECT c.id, c.file_id, c.ordinal, c.text, c.start, c."end", c.heading_path, c.header_row,'
+    " c.place, c.kind, c.lang,"
+    " c.meta, c.context, c.keywords, c.state, f.label, f.path, f.url, f.title, f.mtime_ns, f.meta,"
+    " f.indexed_at,"
     " f.chunk_count FROM chunks c JOIN files f ON f.id = c.file_id"
 )
 
@@ -147,7 +149,8 @@ def neighbours(
     with snapshot(conn):
         one = chunk(conn, chunk_id)
         rows = conn.execute(
-            f"{_STORED} WHERE c.file_id = ? AND c.ordinal BETWEEN ? AND ? AND c.id != ? ORDER BY c.ordinal",
+            f"{_STORED} WHERE c.file_id = ? AND c.ordinal BETWEEN ? AND ? AND c.id != ? ORDER BY"
+            f" c.ordinal",
             (one.document_id, one.ordinal - before, one.ordinal + after, chunk_id),
         ).fetchall()
     return [_stored(row) for row in rows]
@@ -188,7 +191,8 @@ def document_text(
 ) -> tuple[str, list[tuple[int, Place]]]:
     """The extracted text and its place marks (offset in code points, place). Raises NotFound."""
     row = conn.execute(
-        "SELECT t.text, t.marks FROM texts t JOIN files f ON f.id = t.file_id WHERE f.label = ? AND f.path = ?",
+        "SELECT t.text, t.marks FROM texts t JOIN files f ON f.id = t.file_id WHERE f.label = ?"
+        " AND f.path = ?",
         (label, path),
     ).fetchone()
     if row is None:
@@ -227,10 +231,12 @@ def index_info(conn: sqlite3.Connection) -> dict[str, Any]:
         counts = kb_counts(conn)
         serving = generations.live(conn)
         reasons = conn.execute(
-            "SELECT reason, count(*) FROM files WHERE reason != '' GROUP BY reason ORDER BY 2 DESC, 1"
+            "SELECT reason, count(*) FROM files WHERE reason != '' GROUP BY reason ORDER BY 2"
+            " DESC, 1"
         ).fetchall()
         labels = conn.execute(
-            "SELECT label, count(*), sum(chunk_count), max(indexed_at) FROM files GROUP BY label ORDER BY label"
+            "SELECT label, count(*), sum(chunk_count), max(indexed_at) FROM files GROUP BY label"
+            " ORDER BY label"
         ).fetchall()
         meta = dict(conn.execute("SELECT key, value FROM meta").fetchall())
         return {
