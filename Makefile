@@ -3,7 +3,8 @@
 SHELL := /bin/bash
 BIN := .venv/bin
 DOCS ?=
-PORT ?= 8765
+PORT ?=
+AT = $(or $(PORT),8765)
 ENV_FILE ?= .env
 COMPOSE = docker compose --env-file $(ENV_FILE)
 PARTS := shared $(wildcard services/*)
@@ -24,7 +25,7 @@ install: .venv/.dev-installed ## virtual environment, system packages where apt 
 
 run: .venv/.run-installed ## index DOCS=<folder> and serve it over MCP at http://127.0.0.1:PORT/mcp
 	@test -n "$(DOCS)" || { echo "say which folder: make run DOCS=<folder>"; exit 64; }
-	@exec $(BIN)/seoga run "$(DOCS)" --port $(PORT)
+	@exec $(BIN)/seoga run "$(DOCS)" --port $(AT)
 
 index: .venv/.run-installed ## index DOCS=<folder> and stop
 	@test -n "$(DOCS)" || { echo "say which folder: make index DOCS=<folder>"; exit 64; }
@@ -34,10 +35,10 @@ search: .venv/.run-installed ## search all knowledge bases: Q="words"
 	@exec $(BIN)/seoga search "$(Q)"
 
 serve: .venv/.run-installed ## serve what is indexed over MCP at http://127.0.0.1:PORT/mcp
-	@exec $(BIN)/seoga serve --transport http --port $(PORT)
+	@exec $(BIN)/seoga serve --transport http --port $(AT)
 
 dev: .venv/.run-installed ## the four services as processes on 127.0.0.1, ports PORT to PORT+3
-	@PORT=$(PORT) exec deploy/dev
+	@PORT=$(AT) exec deploy/dev
 
 test: install ## unit, contract and end-to-end tests that need no container engine
 	$(BIN)/pytest -n auto --dist loadfile -m "not containers"

@@ -166,11 +166,26 @@ def containers(docs: Path, scratch: Path, ports: list[int]) -> Iterator[Deployme
         )
         assert done.returncode == 0, (done.stdout + done.stderr)[-5000:]
         yield Deployment(f"http://127.0.0.1:{ports[0]}", docs)
+        subprocess.run([*compose, "stop", "--timeout", "15"], cwd=CHECKOUT, env=env, check=True)
+        assert exit_codes() == {"0"}, "SIGTERM must end every service by itself"
     finally:
         if (scratch / "env").is_file():
-            subprocess.run(
-                [*compose, "down", "-v", "--timeout", "15"], cwd=CHECKOUT, env=env, check=True
-            )
+            subprocess.run([*compose, "down", "-v"], cwd=CHECKOUT, env=env, check=True)
+
+
+def exit_codes() -> set[str]:
+    """Of the stopped containers of this test; 137 would be a kill."""
+    project = f"label=com.docker.compose.project={PROJECT}"
+    listed = subprocess.run(
+        ["docker", "ps", "-aq", "--filter", project], capture_output=True, text=True, check=True
+    )
+    shown = subprocess.run(
+        ["docker", "inspect", "-f", "{{.State.ExitCode}}", *listed.stdout.split()],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return set(shown.stdout.split())
 
 
 WAYS = {"embedded": embedded, "processes": four_processes, "containers": containers}
