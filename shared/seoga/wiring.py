@@ -36,6 +36,8 @@ class Stack:
 
     def __init__(self, config: Settings) -> None:
         self.settings = config
+        # True while serving stdio: queued work then runs in a process that outlives the client.
+        self.detached_worker = False
 
     @cached_property
     def extraction(self) -> Extraction:

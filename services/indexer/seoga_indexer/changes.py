@@ -8,29 +8,12 @@ from enum import StrEnum
 
 from seoga.errors import SeogaError
 from seoga.models import Item
+from seoga.storage.records import KnownFile
 from seoga_indexer.source import Problem
 
 # A file can be rewritten within one tick of its file system's clock: a young stamp proves nothing.
 RACY_NS = 2_000_000_000
 GUARD_SHARE, GUARD_COUNT = 0.20, 10
-
-
-@dataclass(frozen=True, slots=True)
-class Known:
-    """A stored file, as far as a diff looks at it.
-
-    `scanned_ns`: when its stamp was read; `hash` is "" when it was never read.
-    """
-
-    id: int
-    path: str
-    size: int
-    mtime_ns: int
-    scanned_ns: int
-    version: str = ""
-    hash: str = ""
-    state: str = ""
-    reason: str = ""
 
 
 class Verdict(StrEnum):
@@ -50,15 +33,15 @@ class Change:
 
     verdict: Verdict
     item: Item | None = None
-    known: Known | None = None
+    known: KnownFile | None = None
     problem: Problem | None = None
 
 
-Redo = Callable[[Known], bool]
+Redo = Callable[[KnownFile], bool]
 
 
 def changes(
-    listed: Iterable[Item | Problem], known: Iterable[Known], redo: Redo = lambda _: False
+    listed: Iterable[Item | Problem], known: Iterable[KnownFile], redo: Redo = lambda _: False
 ) -> Iterator[Change]:
     """Merges two streams that are ordered by path; `redo` says which known files are done again.
 
@@ -85,7 +68,7 @@ def changes(
     yield from (Change(Verdict.GONE, known=gone) for gone in rest.all())
 
 
-def _verdict(item: Item, known: Known | None, redo: Redo) -> Verdict:
+def _verdict(item: Item, known: KnownFile | None, redo: Redo) -> Verdict:
     if known is None:
         return Verdict.ADDED
     if not known.hash or redo(known):
@@ -109,23 +92,23 @@ def guard(known: int, gone: int, listed: int) -> str:
 class _Rest:
     """The known files still to come, one looked at ahead."""
 
-    def __init__(self, known: Iterable[Known]) -> None:
+    def __init__(self, known: Iterable[KnownFile]) -> None:
         self._known = iter(known)
         self._next = next(self._known, None)
 
-    def _advance(self) -> Known | None:
+    def _advance(self) -> KnownFile | None:
         taken, self._next = self._next, next(self._known, None)
         return taken
 
-    def _while(self, wanted: Callable[[str], bool]) -> Iterator[Known]:
+    def _while(self, wanted: Callable[[str], bool]) -> Iterator[KnownFile]:
         while self._next is not None and wanted(self._next.path):
             if taken := self._advance():
                 yield taken
 
-    def before(self, key: str) -> Iterator[Known]:
+    def before(self, key: str) -> Iterator[KnownFile]:
         return self._while(lambda path: path < key)
 
-    def take(self, path: str) -> Known | None:
+    def take(self, path: str) -> KnownFile | None:
         return next(self._while(lambda found: found == path), None)
 
     def skip(self, problem: Problem) -> None:
@@ -136,5 +119,5 @@ class _Rest:
         else:
             self.take(problem.path)
 
-    def all(self) -> Iterator[Known]:
+    def all(self) -> Iterator[KnownFile]:
         return self._while(lambda _: True)

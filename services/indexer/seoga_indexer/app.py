@@ -1,0 +1,32 @@
+"""The HTTP face of the indexing engine; a thread works the queue while the service runs."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from fastapi import FastAPI
+
+from seoga.contracts.indexing import routes
+from seoga.service import build_app
+from seoga.wiring import build_stack
+from seoga_indexer.engine import IndexingEngine
+
+
+def create() -> FastAPI:
+    """The app of one web worker; of several, the one with the queue's lease does the work."""
+    stack = build_stack()
+    engine = IndexingEngine(stack)
+
+    @asynccontextmanager
+    async def working() -> AsyncIterator[None]:
+        engine.worker.serve()
+        yield
+
+    def close() -> None:
+        engine.close()
+        stack.close()
+
+    return build_app(
+        "indexer", routes=[routes(engine)], ready=engine.ready, close=close, lifespan=working
+    )

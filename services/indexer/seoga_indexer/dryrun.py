@@ -1,0 +1,151 @@
+"""What a run would do: scan and diff over a reader, without a write and without a provider call."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from contextlib import ExitStack, closing
+from dataclasses import dataclass, field
+
+from seoga.contracts.indexing import ChangeReport
+from seoga.errors import NotFound, Reason
+from seoga.kb import Kb
+from seoga.models import FileState, Item, Source
+from seoga.storage.database import open_reader
+from seoga.storage.documents import DocumentStore
+from seoga.storage.reading import index_info
+from seoga.storage.records import KnownFile
+from seoga.wiring import Stack
+from seoga_indexer import versions
+from seoga_indexer.changes import Change, Verdict
+from seoga_indexer.pipeline import content_hash, sizes_of
+from seoga_indexer.scan import SourceReport, scan_source
+from seoga_indexer.source import connector_for
+
+Refresh = Callable[[Item], Item]
+
+_MOST_NAMED = 1000
+
+
+_COUNTED = ("added", "modified", "deleted", "unchanged", "failed", "needs_action", "pending")
+_DIRTY = ("added", "modified", "deleted", "needs_action")
+
+
+@dataclass(slots=True)
+class _Findings:
+    """Names by kind, the first of each; all of them are counted."""
+
+    names: dict[str, list[str]] = field(default_factory=dict)
+    counts: Counter[str] = field(default_factory=Counter)
+
+    def add(self, kind: str, name: str) -> None:
+        self.counts[kind] += 1
+        named = self.names.setdefault(kind, [])
+        if len(named) < _MOST_NAMED:
+            named.append(name)
+
+    def of(self, kind: str) -> tuple[str, ...]:
+        return tuple(self.names.get(kind, ()))
+
+
+def check(kb: Kb, stack: Stack) -> ChangeReport:
+    """The report of `Indexing.check_changes`; works for a KB that was never indexed."""
+    found = _Findings()
+    with ExitStack() as opened:
+        store = _reader(kb, opened)
+        for source in kb.sources():
+            _check_source(source, store, found)
+        stale = _stale(kb, stack, store, found) if store else []
+        if store:
+            _orphans(kb, store, found)
+    return ChangeReport(
+        kb_id=kb.id,
+        added=found.of("added"),
+        modified=found.of("modified"),
+        deleted=found.of("deleted"),
+        failed=found.of("failed"),
+        counts={kind: found.counts[kind] for kind in _COUNTED},
+        stale=tuple(stale),
+        needs_action=found.of("needs_action"),
+        is_clean=not stale and not any(found.counts[kind] for kind in _DIRTY),
+    )
+
+
+def _reader(kb: Kb, opened: ExitStack) -> DocumentStore | None:
+    try:
+        return DocumentStore(opened.enter_context(closing(open_reader(kb.db_path))))
+    except NotFound:
+        return None
+
+
+def _check_source(source: Source, store: DocumentStore | None, found: _Findings) -> None:
+    report = SourceReport(source.label)
+    refresh = connector_for(source).refresh
+    known = store.known if store else _nothing
+    for change in scan_source(source, report, known, _unreadable):
+        _note(source.label, change, refresh, found)
+    for known_file in report.gone:
+        found.add("deleted", f"{source.label}/{known_file.path}")
+    report.settle((), accept=False)
+    if report.trouble:
+        found.add("needs_action", f"{source.label}: {report.trouble}")
+
+
+def _note(label: str, change: Change, refresh: Refresh, found: _Findings) -> None:
+    if change.problem is not None:
+        found.add("failed", f"{label}/{change.problem.path}: {change.problem.detail}")
+    if change.item is None:
+        return
+    name = f"{label}/{change.item.path}"
+    known = change.known
+    if known is None:
+        found.add("added", name)
+    elif change.verdict is not Verdict.UNCHANGED and _differs(change.item, known, refresh):
+        found.add("modified", name)
+    else:
+        found.counts["unchanged"] += 1
+        if known.state is FileState.FAILED and known.reason != Reason.UNSUPPORTED:
+            found.add("failed", f"{name}: {known.reason}")
+        if known.state is FileState.NEEDS_ACTION:
+            found.counts["unread"] += 1
+
+
+def _differs(item: Item, known: KnownFile, refresh: Refresh) -> bool:
+    try:
+        local = refresh(item).local
+        return local is None or content_hash(local) != known.hash
+    except OSError:
+        return False
+
+
+def _orphans(kb: Kb, store: DocumentStore, found: _Findings) -> None:
+    named = {source.label for source in kb.sources()}
+    for label in store.labels():
+        if label not in named:
+            for known in store.known(label):
+                found.add("deleted", f"{label}/{known.path}")
+
+
+def _stale(kb: Kb, stack: Stack, store: DocumentStore, found: _Findings) -> list[str]:
+    """What was made with other versions than a run would use now. Asks no provider: the model is
+    compared by the names that the config and the index have."""
+    now = versions.current(stack.extraction.describe(), sizes_of(kb))
+    stale = versions.stale(versions.stored(store), now)
+    info = index_info(store.conn)
+    found.counts["pending"] = int(info["chunks_pending"])
+    spec, serving = kb.embedding_spec(), info["embedding"]
+    if serving and (
+        spec.provider != serving["provider"] or (spec.model and spec.model != serving["model"])
+    ):
+        stale.append("model")
+    elif found.counts["pending"]:
+        stale.append("embedding")
+    return stale
+
+
+def _unreadable(known: KnownFile) -> bool:
+    return known.reason == Reason.UNREADABLE
+
+
+def _nothing(_: str) -> tuple[KnownFile, ...]:
+    return ()

@@ -1,0 +1,143 @@
+"""The second half of a run: waiting chunks get their vectors, while text still comes."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from seoga.contracts.embedding import Embedding, Passage, PassageVectors
+from seoga.errors import (
+    ConfigError,
+    EmbeddingFailed,
+    MissingDependency,
+    ProviderFault,
+    SeogaError,
+    ServiceUnavailable,
+)
+from seoga.models import EmbeddingSpec
+from seoga.storage.documents import DocumentStore
+from seoga.storage.records import ChunkVectors, PendingChunk
+from seoga_indexer.channel import Channel
+from seoga_indexer.outcome import Barrier, EmbedDone, Message, Vectors
+
+BATCH = 128
+# A provider that is down costs this many calls a run, the retry pass included.
+MAX_FAILED_CALLS = 5
+PAUSES_S = (0.2, 0.4, 0.8, 1.6)
+# Embedding takes every core; text found first makes the index usable sooner for the same work.
+HEAD_START_S = 20.0
+_IDLE_S = 0.2
+
+
+class _GivenUp(Exception):
+    """No more calls in this run; says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class EmbedPlan:
+    """Which model, for which generation of vectors (0: the KB wants none)."""
+
+    embedding: Embedding
+    spec: EmbeddingSpec
+    generation: int
+
+
+@dataclass(slots=True)
+class EmbedStage:
+    """One thread runs `run`: batches of vectors go to `inbox`, EmbedDone last."""
+
+    plan: EmbedPlan
+    reader: DocumentStore
+    inbox: Channel[Message]
+    text_done: threading.Event
+    cancelled: Callable[[], bool]
+    pause: Callable[[float], object]
+    _failed_calls: int = field(init=False, default=0)
+
+    def run(self) -> None:
+        """Embeds as text is committed, then takes once more what was refused (the retry pass).
+        Raises Stopped when the run ends early."""
+        trouble = ""
+        if self.plan.generation:
+            try:
+                self._head_start()
+                self._follow()
+                self._retry()
+            except _GivenUp as reason:
+                trouble = str(reason)
+        self._wait_for_text()
+        self.inbox.put(EmbedDone(trouble))
+
+    def _head_start(self) -> None:
+        waited = 0.0
+        while not (self.text_done.wait(_IDLE_S) or self.cancelled() or waited > HEAD_START_S):
+            waited += _IDLE_S
+
+    def _wait_for_text(self) -> None:
+        self.text_done.wait()
+
+    def _follow(self) -> None:
+        """Chunk ids only grow, so one cursor meets every chunk that is committed during the run."""
+        after = 0
+        while not self.cancelled():
+            complete = self.text_done.is_set()
+            batch = self.reader.pending(BATCH, after)
+            if batch:
+                after = batch[-1].id
+                self._send(batch)
+            elif complete:
+                return
+            else:
+                self.text_done.wait(_IDLE_S)
+
+    def _retry(self) -> None:
+        """What is pending after everything was stored has failed in this run or an earlier one."""
+        barrier = Barrier(threading.Event())
+        self.inbox.put(barrier)
+        while not (barrier.stored.wait(_IDLE_S) or self.cancelled()):
+            pass
+        after = 0
+        while not self.cancelled() and (batch := self.reader.pending(BATCH, after)):
+            after = batch[-1].id
+            self._send(batch)
+
+    def _send(self, batch: Sequence[PendingChunk]) -> None:
+        answers = self._call([_passage(chunk) for chunk in batch])
+        rows, refused = [], []
+        for chunk, answer in zip(batch, answers, strict=True):
+            if isinstance(answer, EmbeddingFailed):
+                refused.append((chunk.id, answer.message))
+            else:
+                rows.append(ChunkVectors(chunk.id, answer.vectors, answer.penalties))
+        if rows or refused:
+            self.inbox.put(Vectors(self.plan.generation, rows, refused))
+
+    def _call(self, passages: list[Passage]) -> list[PassageVectors | EmbeddingFailed]:
+        """One call until it succeeds; a provider's error is of one of two kinds: it will be the
+        same in a second (stop at once), or it may pass (try a few times)."""
+        while not self.cancelled():
+            try:
+                answers = self.plan.embedding.embed_passages(passages, self.plan.spec)
+            except (ConfigError, MissingDependency) as error:
+                raise _GivenUp(error.message) from error
+            except (EmbeddingFailed, ServiceUnavailable) as error:
+                self._after(error)
+            else:
+                self._failed_calls = 0
+                return answers
+        raise _GivenUp("stopped")
+
+    def _after(self, error: SeogaError) -> None:
+        self._failed_calls += 1
+        auth = isinstance(error, EmbeddingFailed) and error.fault is ProviderFault.AUTH
+        if auth or self._failed_calls >= MAX_FAILED_CALLS:
+            raise _GivenUp(error.message) from error
+        self.pause(PAUSES_S[min(self._failed_calls, len(PAUSES_S)) - 1])
+
+
+def _passage(chunk: PendingChunk) -> Passage:
+    # The header row of a table part stands outside the slice, but belongs to what it says.
+    text = f"{chunk.header_row}\n{chunk.text}" if chunk.header_row else chunk.text
+    context = "\n".join(filter(None, (chunk.context, chunk.keywords)))
+    return Passage(text, " > ".join(chunk.heading_path), context)

@@ -1,0 +1,134 @@
+"""The indexing engine: runs on knowledge bases, dry runs, and the queue's worker."""
+
+from __future__ import annotations
+
+import threading
+from contextlib import ExitStack, closing
+from typing import Any, Unpack
+
+from seoga.contracts.indexing import ChangeReport, EnqueueResult, RunOptions, RunResult
+from seoga.errors import InvalidArgument, NotFound
+from seoga.kb import Kb, find_kb
+from seoga.storage.database import open_reader, open_writer
+from seoga.storage.documents import DocumentStore
+from seoga.storage.jobs import SCOPES, Queue
+from seoga.storage.leases import WRITER, Lease, holder
+from seoga.wiring import Stack
+from seoga_indexer.dryrun import check
+from seoga_indexer.orchestrator import Orchestrator
+from seoga_indexer.run import CANCEL_FILE, Order, Ports, run_recorded
+
+QUEUE = "queue.db"
+
+
+class IndexingEngine:
+    """Implements `Indexing`. Nothing starts before its first use; thread-safe.
+
+    `stack.detached_worker` True: work is done by a process of its own that outlives this one.
+    """
+
+    def __init__(self, stack: Stack) -> None:
+        self._stack = stack
+        self._base = stack.settings.base_path
+        self._lock = threading.Lock()
+        self._queue: Queue | None = None
+        self._worker: Orchestrator | None = None
+
+    def run_kb(self, kb: Kb, **options: Unpack[RunOptions]) -> RunResult:
+        """Indexes a KB now, in this thread, under its lease.
+
+        Raises Busy when another run has it, InvalidArgument for an unknown `partial`, ConfigError
+        for an unknown source type or provider, StorageError, LeaseLost, and ServiceUnavailable when
+        extraction does not answer. What was committed stays, whatever is raised.
+        """
+        order = _order(options)
+        settings = self._stack.settings
+        with ExitStack() as opened:
+            store = opened.enter_context(closing(DocumentStore(open_writer(kb.db_path))))
+            lease = Lease.acquire(kb.db_path, WRITER, settings.lease_seconds)
+            store.lease = opened.enter_context(lease)
+            # Only now: before, it could have been meant for the run that had the lease.
+            cancel_file = kb.folder / CANCEL_FILE
+            cancel_file.unlink(missing_ok=True)
+            kb.keep_labels()
+            ports = Ports(self._stack.extraction, self._stack.embedding, settings)
+            result = run_recorded(kb, store, ports, order)
+            cancel_file.unlink(missing_ok=True)
+        return result
+
+    def enqueue(
+        self, kb_id: str, *, scope: str = "full", force: bool = False, deferred: bool = False
+    ) -> EnqueueResult:
+        """See Indexing. Raises NotFound or InvalidArgument before anything is queued."""
+        kb = find_kb(self._base, kb_id)
+        entry = self.queue.enqueue(kb.id, scope, force=force, deferred=deferred)
+        if not deferred:
+            self.worker.ensure()
+        return EnqueueResult(entry.status, entry.kb_id, entry.position)
+
+    def cancel(self, kb_id: str) -> dict[str, Any]:
+        """See Indexing. A run that was not queued (`exec`) is stopped by its cancel file."""
+        kb = find_kb(self._base, kb_id)
+        removed, stopping = self.queue.cancel(kb.id)
+        if _is_running(kb):
+            (kb.folder / CANCEL_FILE).touch()
+            stopping = True
+        return {"kb_id": kb.id, "removed": removed, "stopping": stopping}
+
+    def check_changes(self, kb_id: str) -> ChangeReport:
+        """See Indexing."""
+        return check(find_kb(self._base, kb_id), self._stack)
+
+    @property
+    def queue(self) -> Queue:
+        """The queue of this base path."""
+        with self._lock:
+            if self._queue is None:
+                self._queue = Queue(self._base / QUEUE)
+            return self._queue
+
+    @property
+    def worker(self) -> Orchestrator:
+        """What works the queue for this engine."""
+        queue = self.queue
+        with self._lock:
+            if self._worker is None:
+                self._worker = Orchestrator(queue, self._stack, self.run_kb)
+            return self._worker
+
+    def ready(self) -> dict[str, Any]:
+        """Details for /ready. Raises StorageError when the queue cannot be used."""
+        return {"queued": len(self.queue.waiting())}
+
+    def close(self) -> None:
+        """Stops the worker of this process at its next batch (its job stays queued)."""
+        with self._lock:
+            worker, self._worker = self._worker, None
+            queue, self._queue = self._queue, None
+        if worker is not None:
+            worker.close()
+        if queue is not None:
+            queue.close()
+
+
+def _order(options: RunOptions) -> Order:
+    partial = options.get("partial")
+    if partial is not None and partial not in SCOPES[:2]:
+        raise InvalidArgument(
+            f"partial {partial!r} is unknown", f"Allowed: {', '.join(SCOPES[:2])}."
+        )
+    return Order(
+        force=options.get("force", False),
+        partial=partial,
+        accept_deletions=options.get("accept_deletions", False),
+        progress=options.get("progress"),
+        cancel=options.get("cancel") or threading.Event(),
+    )
+
+
+def _is_running(kb: Kb) -> bool:
+    try:
+        with closing(open_reader(kb.db_path)) as conn:
+            return holder(conn, WRITER) is not None
+    except NotFound:
+        return False

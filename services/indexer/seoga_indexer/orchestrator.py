@@ -1,0 +1,236 @@
+"""The queue's worker: whoever holds the lease "worker" takes one job at a time."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from seoga import logs
+from seoga.contracts.indexing import Progress, RunResult
+from seoga.errors import Busy, LeaseLost, SeogaError
+from seoga.kb import Kb, find_kb
+from seoga.models import Job
+from seoga.storage.jobs import Outcome, Queue
+from seoga.storage.leases import WORKER, Lease
+from seoga.wiring import Stack
+from seoga_indexer.queuefile import import_queue_file
+
+POLL_S = 0.5
+# A second child waits for the first one's lease; more would only wait beside it.
+_MOST_CHILDREN = 2
+
+RunKb = Callable[..., RunResult]
+
+log = logs.get("orchestrator")
+
+
+@dataclass(slots=True)
+class Worker:
+    """Takes jobs until `stop` is set. `progress` follows the run in flight."""
+
+    queue: Queue
+    stack: Stack
+    run_kb: RunKb
+    stop: threading.Event = field(default_factory=threading.Event)
+    progress: Callable[[Progress], None] | None = None
+    outcomes: Counter[str] = field(default_factory=Counter)
+
+    def drain(self) -> None:
+        """Returns when no entry is due, whoever did the work."""
+        while not self.stop.is_set():
+            worked = self._shift()
+            if not self._due():
+                return
+            if not worked:
+                self.stop.wait(POLL_S)
+
+    def serve(self) -> None:
+        """Works until `stop`."""
+        while not self.stop.is_set():
+            try:
+                self._shift()
+            except SeogaError as error:
+                log.error("the queue cannot be worked", error=error.message)
+            self.stop.wait(POLL_S)
+
+    def _due(self) -> bool:
+        return any(job.status == "queued" and not job.deferred for job in self.queue.waiting())
+
+    def _shift(self) -> bool:
+        """Works under the lease until nothing is due; False when another worker has it."""
+        seconds = self.stack.settings.lease_seconds
+        try:
+            lease = Lease.acquire(self.queue.path, WORKER, seconds)
+        except Busy:
+            return False
+        with lease:
+            self.queue.recover(lease)
+            try:
+                while not self.stop.is_set() and (job := self.queue.take(lease)):
+                    self._do(job, lease)
+            except LeaseLost:
+                return False
+        return True
+
+    def _do(self, job: Job, lease: Lease) -> None:
+        outcome: Outcome = "done"
+        error, result = "", RunResult()
+        try:
+            kb = find_kb(self.stack.settings.base_path, job.kb_id)
+            result = self._run(kb, job, lease)
+            outcome = "cancelled" if result.status == "cancelled" else "done"
+        except Busy as busy:
+            self._again(job, busy.message)
+            return
+        except SeogaError as failure:
+            outcome, error = "failed", failure.message
+        except Exception as failure:  # the next entry must get its turn whatever happens here
+            log.exception("a job failed", kb_id=job.kb_id)
+            outcome, error = "failed", f"{type(failure).__name__}: {failure}"
+        if outcome == "cancelled" and (self.stop.is_set() or lease.lost):
+            # The worker stops, nobody asked this job to: another worker goes on with it.
+            self.queue.requeue(job.id)
+            return
+        self.outcomes[outcome] += 1
+        self.queue.finish(job.id, outcome, result=result.to_json(), error=error)
+
+    def _run(self, kb: Kb, job: Job, lease: Lease) -> RunResult:
+        with self._watched(job, lease) as cancel:
+            return self.run_kb(
+                kb,
+                force=job.force,
+                partial=None if job.scope == "full" else job.scope,
+                progress=self.progress,
+                cancel=cancel,
+            )
+
+    @contextmanager
+    def _watched(self, job: Job, lease: Lease) -> Iterator[threading.Event]:
+        """An event that is set when this job must stop: asked to, worker stops, lease lost."""
+        cancel, over = threading.Event(), threading.Event()
+
+        def watch() -> None:
+            while not over.wait(POLL_S):
+                asked = self.queue.cancel_requested(job.id)
+                if asked or self.stop.is_set() or lease.lost:
+                    cancel.set()
+                    return
+
+        thread = threading.Thread(target=watch, name="job-watch", daemon=True)
+        thread.start()
+        try:
+            yield cancel
+        finally:
+            over.set()
+            thread.join()
+
+    def _again(self, job: Job, why: str) -> None:
+        """The KB is busy with a run of its own: this entry goes behind the others, or waits."""
+        others = [one for one in self.queue.waiting() if one.id != job.id and not one.deferred]
+        if others:
+            self.queue.finish(job.id, "busy", error=why)
+            self.queue.enqueue(job.kb_id, job.scope, force=job.force)
+        else:
+            self.queue.requeue(job.id)
+        self.stop.wait(POLL_S)
+
+
+class Orchestrator:
+    """Makes sure that somebody works the queue: a thread of this process, or a process of its own
+    that outlives this one (`stack.detached_worker`)."""
+
+    def __init__(self, queue: Queue, stack: Stack, run_kb: RunKb) -> None:
+        self._queue, self._stack, self._run_kb = queue, stack, run_kb
+        self._stop = threading.Event()
+        self._lock = threading.Lock()
+        self._thread: threading.Thread | None = None
+        self._wanted = False
+        self._children: list[subprocess.Popen[bytes]] = []
+
+    def ensure(self) -> None:
+        """Called after an entry was queued."""
+        with self._lock:
+            if self._stack.detached_worker:
+                self._ensure_child()
+                return
+            self._wanted = True
+            if self._thread is None:
+                self._start(self._drain)
+
+    def serve(self) -> None:
+        """Works the queue from now on (the indexer service)."""
+        with self._lock:
+            if self._thread is None:
+                self._start(Worker(self._queue, self._stack, self._run_kb, self._stop).serve)
+
+    def close(self) -> None:
+        """Stops the thread at its next batch; detached processes go on."""
+        self._stop.set()
+        with self._lock:
+            thread, self._thread = self._thread, None
+        if thread is not None:
+            thread.join()
+
+    def _start(self, target: Callable[[], None]) -> None:
+        self._thread = threading.Thread(target=target, name="queue-worker", daemon=True)
+        self._thread.start()
+
+    def _drain(self) -> None:
+        while True:
+            with self._lock:
+                # Decided under the lock that `ensure` takes: no entry falls between two stools.
+                if not self._wanted or self._stop.is_set():
+                    self._thread = None
+                    return
+                self._wanted = False
+            try:
+                Worker(self._queue, self._stack, self._run_kb, self._stop).drain()
+            except SeogaError as error:
+                log.error("the queue cannot be worked", error=error.message)
+
+    def _ensure_child(self) -> None:
+        self._children = [child for child in self._children if child.poll() is None]
+        if len(self._children) < _MOST_CHILDREN:
+            base = str(self._stack.settings.base_path)
+            command = [sys.executable, "-m", "seoga.cli.main", "exec-queue", "--base-path", base]
+            self._children.append(
+                subprocess.Popen(
+                    command,
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.DEVNULL,
+                    stderr=subprocess.DEVNULL,
+                    start_new_session=True,
+                )
+            )
+
+
+def drain(
+    stack: Stack,
+    *,
+    sweep_all: bool = False,
+    queue_file: Path | None = None,
+    cancel: threading.Event | None = None,
+    progress: Callable[[Progress], None] | None = None,
+) -> dict[str, Any]:
+    """Works the queue of a base path until nothing is due (`exec-queue`): how many entries ended
+    how. With `sweep_all`, deferred entries are due too; those of `queue_file` are queued first."""
+    from seoga_indexer.engine import IndexingEngine
+
+    engine = IndexingEngine(stack)
+    try:
+        if queue_file is not None:
+            import_queue_file(queue_file, engine.queue)
+        if sweep_all:
+            engine.queue.sweep_all()
+        worker = Worker(engine.queue, stack, engine.run_kb, cancel or threading.Event(), progress)
+        worker.drain()
+    finally:
+        engine.close()
+    return {name: worker.outcomes[name] for name in ("done", "failed", "cancelled")}

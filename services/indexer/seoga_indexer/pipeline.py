@@ -1,0 +1,203 @@
+"""Index one file: stamp → hash → extract → chunk → tokens. What comes out is ready to be stored."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path, PurePosixPath
+
+from xxhash import xxh3_128
+
+from seoga import logs
+from seoga.contracts.extraction import Extraction
+from seoga.errors import Cancelled, ExtractionFailed, Reason, SeogaError
+from seoga.kb import Kb
+from seoga.models import Chunk, DocumentInfo, FileState, Item, Section, Stage
+from seoga.storage.records import FileRow, KnownFile, PreparedChunk, PreparedFile, Tokens, Touch
+from seoga.text.language import language_of
+from seoga.text.tokens import index_text
+from seoga_indexer.chunking import Assembled, assemble, chunk_document
+from seoga_indexer.outcome import Missing, NoText, Outcome, Same, Text, Twin, Unreadable, Work
+
+_BLOCK = 1 << 20
+# A file that keeps changing is stored as it was; its stamp gives it away next time.
+_STEADY_TRIES = 3
+
+log = logs.get("indexer")
+
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """How to cut: all in code points (product 5)."""
+
+    target_chars: int = 1000
+    overlap_chars: int = 150
+    max_chars: int = 4000
+
+
+def sizes_of(kb: Kb) -> Sizes:
+    """What the config of a KB asks for."""
+    chunking = kb.config.chunking
+    return Sizes(chunking.target_chars, chunking.overlap_chars, kb.config.embedding.max_chunk_chars)
+
+
+@dataclass(frozen=True, slots=True)
+class Bench:
+    """What a thread needs to index a file."""
+
+    extraction: Extraction
+    refresh: Callable[[Item], Item]
+    twins: Callable[[str], Sequence[KnownFile]]
+    cancelled: Callable[[], bool]
+    sizes: Sizes
+    max_bytes: int
+
+
+def index_file(work: Work, bench: Bench) -> Outcome:
+    """Everything between a listed item and the database. Raises Cancelled, and what is no fault of
+    the file (a service that does not answer)."""
+    try:
+        item = bench.refresh(work.item)
+        for _ in range(_STEADY_TRIES):
+            outcome = _read(work, item, bench)
+            later = bench.refresh(item)
+            if (later.size, later.mtime_ns) == (item.size, item.mtime_ns):
+                break
+            item = later
+    except FileNotFoundError as error:
+        return Missing(work.item, error.strerror or str(error))
+    except OSError as error:
+        return _unreadable(work, error.strerror or str(error))
+    return outcome
+
+
+def _read(work: Work, item: Item, bench: Bench) -> Outcome:
+    row = row_of(item)
+    if item.size > bench.max_bytes:
+        unread = replace(row, hash=f"unread:{item.size}:{item.mtime_ns}")
+        return NoText(_failed(unread, Reason.TOO_LARGE, f"larger than {bench.max_bytes >> 20} MiB"))
+    local = item.local or Path(item.path)
+    row = replace(row, hash=content_hash(local))
+    if work.known is not None and not work.redo and work.known.hash == row.hash:
+        return Same(Touch(work.known.id, row.size, row.mtime_ns, row.scanned_ns, row.version))
+    if work.known is None and not work.settled and (twins := bench.twins(row.hash)):
+        return Twin(work, row, tuple(twins))
+    if not item.size:
+        return NoText(_failed(row, Reason.EMPTY, ""))
+    try:
+        return _extract(local, row, bench)
+    except (SeogaError, OSError):
+        raise
+    except Exception as error:  # one file's content must never end a run
+        log.exception("a file could not be indexed", path=item.path)
+        return NoText(_failed(row, Reason.INTERNAL, f"{type(error).__name__}: {error}"))
+
+
+def _extract(local: Path, row: FileRow, bench: Bench) -> Outcome:
+    info = DocumentInfo(format="")
+    sections: list[Section] = []
+    trouble: ExtractionFailed | None = None
+    try:
+        for event in bench.extraction.extract(local, row.path):
+            if bench.cancelled():
+                raise Cancelled("stopped while extracting")
+            if isinstance(event, Section):
+                sections.append(event)
+            else:
+                info = event
+    except ExtractionFailed as error:
+        if error.reason is Reason.VANISHED:
+            raise FileNotFoundError(error.message) from error
+        if error.reason is Reason.UNREADABLE:
+            raise PermissionError(error.message) from error
+        trouble = error
+    assembled = assemble(info, sections)
+    chunks = chunk_document(
+        assembled, bench.sizes.target_chars, bench.sizes.overlap_chars, bench.sizes.max_chars
+    )
+    return _outcome(row, assembled, chunks, trouble)
+
+
+def _outcome(
+    row: FileRow, assembled: Assembled, chunks: Sequence[Chunk], trouble: ExtractionFailed | None
+) -> Outcome:
+    info = assembled.info
+    row = replace(
+        row,
+        format=info.format,
+        title=info.title or row.title,
+        meta=info.meta,
+        lang=language_of(assembled.text),
+    )
+    if not chunks:
+        if trouble is None:
+            return NoText(_failed(row, Reason.EMPTY, ""))
+        return NoText(_failed(row, trouble.reason, trouble.message))
+    if trouble is not None:
+        row = replace(
+            row,
+            state=FileState.DEGRADED,
+            stage=Stage.EXTRACT,
+            reason=trouble.reason,
+            detail=trouble.message,
+        )
+    title = title_tokens(row.title, row.path)
+    prepared = [_prepare(chunk, title) for chunk in chunks]
+    return Text(PreparedFile(row, assembled.text, prepared, assembled.marks))
+
+
+def _prepare(chunk: Chunk, title: str) -> PreparedChunk:
+    heading = index_text(" ".join((*chunk.heading_path, chunk.header_row)))
+    return PreparedChunk(
+        chunk,
+        Tokens(title=title, heading=heading, body=index_text(chunk.text)),
+        lang=language_of(chunk.text),
+    )
+
+
+def _failed(row: FileRow, reason: Reason, detail: str) -> FileRow:
+    state = FileState.NEEDS_ACTION if reason.needs_action else FileState.FAILED
+    if reason is Reason.EMPTY:
+        state = FileState.READY
+    return replace(row, state=state, stage=Stage.EXTRACT, reason=reason, detail=detail)
+
+
+def _unreadable(work: Work, detail: str) -> Outcome:
+    if work.known is not None and work.known.chunk_count:
+        return Unreadable(work.known, Reason.UNREADABLE, detail)
+    return NoText(_failed(row_of(work.item), Reason.UNREADABLE, detail))
+
+
+def row_of(item: Item) -> FileRow:
+    """The row of an item whose stamp was read just now; nothing is known of its content yet."""
+    return FileRow(
+        item.label,
+        item.path,
+        item.size,
+        item.mtime_ns,
+        time.time_ns(),
+        item.version,
+        url=item.url,
+        title=name_of(item.path),
+    )
+
+
+def name_of(path: str) -> str:
+    """The title of a document that has none: its name without the extension."""
+    return PurePosixPath(path).stem
+
+
+def title_tokens(title: str, path: str) -> str:
+    """The title field of the keyword index: the title, and the file's name where that differs."""
+    name = name_of(path)
+    return index_text(title if title == name else f"{title} {name}")
+
+
+def content_hash(path: Path) -> str:
+    """xxh3_128 of a file as 32 hex digits, read a MiB at a time. Raises OSError."""
+    digest = xxh3_128()
+    with path.open("rb", buffering=0) as file:
+        while block := file.read(_BLOCK):
+            digest.update(block)
+    return digest.hexdigest()

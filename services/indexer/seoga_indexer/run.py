@@ -1,0 +1,273 @@
+"""One run over a knowledge base: stages in threads, one writer, one result."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass, field
+
+from seoga import logs, metrics
+from seoga.contracts.embedding import Embedding
+from seoga.contracts.extraction import Extraction
+from seoga.contracts.indexing import Progress, RunResult
+from seoga.errors import (
+    EmbeddingFailed,
+    LeaseLost,
+    MissingDependency,
+    Reason,
+    SeogaError,
+    ServiceUnavailable,
+)
+from seoga.kb import Kb
+from seoga.models import FileState, Partial
+from seoga.settings import Settings
+from seoga.storage.database import open_reader
+from seoga.storage.documents import DocumentStore
+from seoga.storage.reading import index_info
+from seoga_indexer import versions
+from seoga_indexer.changes import Redo
+from seoga_indexer.channel import Channel, Stopped
+from seoga_indexer.embedstage import EmbedPlan, EmbedStage
+from seoga_indexer.outcome import Crash, EmbedDone, Message, TextDone
+from seoga_indexer.pipeline import Bench, Sizes, sizes_of
+from seoga_indexer.progress import Reporter, Total
+from seoga_indexer.scan import SourceReport
+from seoga_indexer.source import connector_for
+from seoga_indexer.textstage import TextPlan, TextStage
+from seoga_indexer.writer import Writer
+
+CANCEL_FILE = "cancel"
+_INBOX = 32
+_WAIT_S = 0.1
+# Shorter runs end before a count of their files would be of use to anybody.
+_COUNT_AFTER_S = 1.0
+_GRACE_S = 2.0
+_JOIN_S = 5.0
+
+log = logs.get("indexer")
+
+
+@dataclass(frozen=True, slots=True)
+class Ports:
+    """What a run works with."""
+
+    extraction: Extraction
+    embedding: Embedding
+    settings: Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What is asked of a run (see RunOptions)."""
+
+    force: bool = False
+    partial: Partial | None = None
+    accept_deletions: bool = False
+    progress: Callable[[Progress], None] | None = None
+    cancel: threading.Event = field(default_factory=threading.Event)
+
+
+class Run:
+    """The threads of one run and the loop that writes what they find. Used once."""
+
+    def __init__(self, kb: Kb, store: DocumentStore, ports: Ports, order: Order) -> None:
+        self._kb, self._store, self._ports, self._order = kb, store, ports, order
+        self._stop = threading.Event()
+        self._text_done = threading.Event()
+        self._inbox: Channel[Message] = Channel(_INBOX, self._stop)
+        self._threads: list[threading.Thread] = []
+        self._warnings: list[str] = []
+        self._complete = False
+        self._deadline = 0.0
+
+    def execute(self) -> RunResult:
+        """The whole run. Raises what no run survives; what was committed stays."""
+        started = time.monotonic()
+        with ExitStack() as stack:
+            self._reader = DocumentStore(open_reader(self._kb.db_path))
+            stack.callback(self._reader.close)
+            stack.callback(self._end_threads)
+            self._prepare()
+            self._start()
+            self._loop()
+        if self._complete and self._order.partial is None:
+            self._store.set_meta(versions.KEY, json.dumps(self._versions))
+        return self._result(int((time.monotonic() - started) * 1000))
+
+    def _prepare(self) -> None:
+        sizes = sizes_of(self._kb)
+        self._versions = versions.current(self._ports.extraction.describe(), sizes)
+        before = versions.stored(self._store)
+        if not before:
+            # Written at once: a run that is killed must not look like one of another version.
+            self._store.set_meta(versions.KEY, json.dumps(self._versions))
+        generation = self._generation()
+        if self._order.partial is not None:
+            self._store.restart_embedding()
+        self._text = self._text_stage(
+            sizes, versions.redo_rule(before, self._versions, self._order.force)
+        )
+        self._embed = EmbedStage(
+            EmbedPlan(self._ports.embedding, self._kb.embedding_spec(), generation),
+            self._reader,
+            self._inbox,
+            self._text_done,
+            self._order.cancel.is_set,
+            self._order.cancel.wait,
+        )
+        pending = int(index_info(self._reader.conn)["chunks_pending"])
+        reports = [lambda progress: self._store.progress(progress.to_json())]
+        if self._order.progress is not None:
+            reports.append(self._order.progress)
+        self._reporter = Reporter(self._text.counts, reports, pending)
+        self._writer = Writer(self._store, self._reporter, reuse=not self._order.force)
+
+    def _generation(self) -> int:
+        """The vectors this KB wants; 0 where it wants none or none can be made now."""
+        spec = self._kb.embedding_spec()
+        if not spec.provider:
+            return self._store.ensure_generation(None)
+        try:
+            return self._store.ensure_generation(self._ports.embedding.card(spec))
+        except (EmbeddingFailed, MissingDependency, ServiceUnavailable) as error:
+            self._warnings.append(f"No vectors in this run: {error.message}")
+            return 0
+
+    def _text_stage(self, sizes: Sizes, redo: Redo) -> TextStage:
+        sources = self._kb.sources()
+        connectors = {source.label: connector_for(source) for source in sources}
+        bench = Bench(
+            extraction=self._ports.extraction,
+            refresh=lambda item: connectors[item.label].refresh(item),
+            twins=self._reader.by_hash,
+            cancelled=self._order.cancel.is_set,
+            sizes=sizes,
+            max_bytes=self._ports.settings.max_file_mb << 20,
+        )
+        plan = TextPlan(sources, redo, self._order.accept_deletions, bench)
+        return TextStage(plan, self._reader, self._inbox, self._stop, self._order.cancel.is_set)
+
+    def _start(self) -> None:
+        if self._order.partial is None:
+            self._spawn("scan", self._text.direct)
+            for number in range(self._ports.settings.extract_workers):
+                self._spawn(f"extract-{number}", self._text.work)
+            self._spawn("count", self._count)
+        else:
+            self._finish_text(TextDone((), complete=True))
+        self._spawn("embed", self._embed.run)
+
+    def _spawn(self, name: str, target: Callable[[], None]) -> None:
+        def guarded() -> None:
+            try:
+                target()
+            except Stopped:
+                return
+            except BaseException as error:  # it must reach the writer, whatever it is
+                with suppress(Stopped):
+                    self._inbox.put(Crash(error))
+
+        thread = threading.Thread(target=guarded, name=f"run-{name}", daemon=True)
+        self._threads.append(thread)
+        thread.start()
+
+    def _count(self) -> None:
+        if not (self._text_done.wait(_COUNT_AFTER_S) or self._stop.is_set()):
+            self._reporter.total = Total(self._kb.sources(), self._text_done)
+            self._reporter.total.count()
+
+    def _loop(self) -> None:
+        """Writes until the stages have said that nothing more comes."""
+        embed_done = False
+        while not (embed_done and self._text_done.is_set()) and not self._overdue():
+            message = self._inbox.poll(_WAIT_S)
+            if isinstance(message, Crash):
+                self._writer.flush()
+                raise message.error
+            if isinstance(message, TextDone):
+                self._finish_text(message)
+            elif isinstance(message, EmbedDone):
+                embed_done = True
+                if message.trouble and not self._order.cancel.is_set():
+                    self._warnings.append(f"Some chunks have no vectors yet: {message.trouble}")
+            elif message is not None:
+                self._writer.take(message)
+            self._writer.flush_if_due()
+            self._reporter.tick()
+        self._writer.flush()
+
+    def _overdue(self) -> bool:
+        """After a cancellation: whether the stages had their time to bring in what they have."""
+        cancel = self._order.cancel
+        if not cancel.is_set() and (self._kb.folder / CANCEL_FILE).exists():
+            cancel.set()
+        if cancel.is_set() and not self._deadline:
+            self._deadline = time.monotonic() + _GRACE_S
+        return bool(self._deadline) and time.monotonic() > self._deadline
+
+    def _finish_text(self, message: TextDone) -> None:
+        self._writer.flush()
+        self._complete = message.complete
+        self._note_sources(message.reports)
+        self._reporter.finish_text()
+        self._text_done.set()
+
+    def _note_sources(self, reports: Sequence[SourceReport]) -> None:
+        told = [report for report in reports if not report.dropped]
+        if told:
+            states = {report.label: report.to_json() for report in told}
+            self._store.set_meta("sources", json.dumps(states, ensure_ascii=False))
+        for report in told:
+            if report.trouble:
+                self._warnings.append(f"Source {report.label}: {report.trouble}. {report.hint}")
+
+    def _end_threads(self) -> None:
+        self._stop.set()
+        self._text_done.set()
+        deadline = time.monotonic() + _JOIN_S
+        for thread in self._threads:
+            # A parser in the middle of a page is not waited for: its thread ends with it.
+            thread.join(max(0.0, deadline - time.monotonic()))
+
+    def _result(self, elapsed_ms: int) -> RunResult:
+        info = index_info(self._store.conn)
+        files, done = info["files"], self._writer.done
+        unsupported = int(info["reasons"].get(Reason.UNSUPPORTED, 0))
+        return RunResult(
+            status="cancelled" if self._order.cancel.is_set() else "done",
+            indexed=done.indexed,
+            skipped=self._text.counts.unchanged + done.same,
+            removed=done.removed,
+            chunks=done.chunks,
+            elapsed_ms=elapsed_ms,
+            failed=files[FileState.FAILED] - unsupported,
+            degraded=files[FileState.DEGRADED],
+            deferred=files[FileState.PARTIALLY_DEFERRED],
+            needs_action=files[FileState.NEEDS_ACTION],
+            unsupported=unsupported,
+            tried=done.tried,
+            tried_failed=done.tried_failed,
+            warnings=tuple(self._warnings),
+        )
+
+
+def run_recorded(kb: Kb, store: DocumentStore, ports: Ports, order: Order) -> RunResult:
+    """A run with its row in the history, however it ends."""
+    run_id = store.begin_run(order.partial or "full", order.force)
+    started = time.monotonic()
+    try:
+        result = Run(kb, store, ports, order).execute()
+    except BaseException as error:
+        metrics.INDEXER_RUNS.labels("failed").inc()
+        message = error.message if isinstance(error, SeogaError) else repr(error)
+        with suppress(SeogaError, LeaseLost):
+            store.end_run(run_id, "failed", {}, message)
+        raise
+    counts = result.to_json() | {"warnings": list(result.warnings)}
+    store.end_run(run_id, result.status, counts)
+    metrics.INDEXER_RUNS.labels(result.status).inc()
+    metrics.INDEXER_RUN_SECONDS.observe(time.monotonic() - started)
+    return result

@@ -1,0 +1,98 @@
+"""One source from listing to decisions: the merge with the index, the guard on deletions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from seoga.errors import SeogaError
+from seoga.models import FileState, Source
+from seoga.storage.records import KnownFile
+from seoga_indexer.changes import Change, Redo, Verdict, changes, guard
+from seoga_indexer.source import Problem, connector_for
+
+KnownFiles = Callable[[str], Iterable[KnownFile]]
+# What a person can still read through; the rest is counted.
+_MOST_PROBLEMS = 100
+
+
+@dataclass(slots=True)
+class SourceReport:
+    """How the scan of a source ended. `gone` are the known files that are listed no more;
+    `trouble` says why none of them may be deleted; `dropped`: the config names the source no more.
+    """
+
+    label: str
+    listed: int = 0
+    known: int = 0
+    gone: list[KnownFile] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+    problem_count: int = 0
+    trouble: str = ""
+    hint: str = ""
+    dropped: bool = False
+
+    def settle(self, moved: Collection[int], accept: bool) -> list[int]:
+        """The ids that may be deleted, once it is known which files moved (their ids).
+
+        Sets `trouble` where too much is gone at once, unless a person accepts that. A source that
+        could not be listed loses nothing, accepted or not.
+        """
+        if self.trouble:
+            return []
+        gone = [known.id for known in self.gone if known.id not in moved]
+        why = guard(self.known, len(gone), self.listed)
+        if why and not accept:
+            self.trouble = why
+            self.hint = "If they were meant to go, run again with --accept-deletions."
+            return []
+        return gone
+
+    def to_json(self) -> dict[str, Any]:
+        """What get_index_info shows of the source."""
+        return {
+            "state": FileState.NEEDS_ACTION if self.trouble else FileState.READY,
+            "reason": self.trouble,
+            "hint": self.hint,
+            "listed": self.listed,
+            "gone": len(self.gone),
+            "problem_count": self.problem_count,
+            "problems": [
+                {"path": problem.path, "reason": problem.reason, "detail": problem.detail}
+                for problem in self.problems
+            ],
+        }
+
+    def note(self, problem: Problem) -> None:
+        """Keeps a problem for the report."""
+        self.problem_count += 1
+        if len(self.problems) < _MOST_PROBLEMS:
+            self.problems.append(problem)
+
+
+def scan_source(
+    source: Source, report: SourceReport, known: KnownFiles, redo: Redo
+) -> Iterator[Change]:
+    """The changes of a source in the order of their paths; fills `report` as it goes.
+
+    Never raises for the source: what goes wrong half-way stands in `report.trouble`. Deletions are
+    not among the changes: see `SourceReport.settle`.
+    """
+    try:
+        listed = connector_for(source).items()
+        for change in changes(listed, known(source.label), redo):
+            _count(report, change)
+            if change.verdict is not Verdict.GONE:
+                yield change
+    except SeogaError as error:
+        report.trouble, report.hint = error.message, error.hint
+
+
+def _count(report: SourceReport, change: Change) -> None:
+    report.known += change.known is not None
+    report.listed += change.item is not None
+    if change.problem is not None:
+        report.note(change.problem)
+    if change.verdict is Verdict.GONE and change.known is not None:
+        report.gone.append(change.known)

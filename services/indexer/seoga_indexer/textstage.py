@@ -1,0 +1,148 @@
+"""The first half of a run: scan, look at every file that may have changed, then settle what moved
+and what is gone."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+
+from seoga.errors import Cancelled
+from seoga.models import Source
+from seoga.storage.documents import DocumentStore
+from seoga.storage.reading import document
+from seoga.storage.records import FileRow, KnownFile
+from seoga_indexer.changes import Change, Redo, Verdict
+from seoga_indexer.channel import Channel, Tally
+from seoga_indexer.outcome import Gone, Message, Moved, TextDone, Twin, Work
+from seoga_indexer.pipeline import Bench, index_file, name_of, title_tokens
+from seoga_indexer.scan import SourceReport, scan_source
+
+_AHEAD = 64
+
+
+@dataclass(slots=True)
+class Counts:
+    """What the scan has seen so far; one thread writes, others may read."""
+
+    listed: int = 0
+    unchanged: int = 0
+    current: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TextPlan:
+    """What is to be scanned and how. `accept` believes a source that lost most of its files."""
+
+    sources: Sequence[Source]
+    redo: Redo
+    accept: bool
+    bench: Bench
+
+
+@dataclass(slots=True)
+class TextStage:
+    """One thread runs `direct`, several run `work`; outcomes go to `inbox`, TextDone last."""
+
+    plan: TextPlan
+    reader: DocumentStore
+    inbox: Channel[Message]
+    stop: threading.Event
+    cancelled: Callable[[], bool]
+    counts: Counts = field(default_factory=Counts)
+    _queue: Channel[Work] = field(init=False)
+    _tally: Tally = field(init=False)
+    _twins: list[Twin] = field(init=False, default_factory=list)
+
+    def __post_init__(self) -> None:
+        self._queue = Channel(_AHEAD, self.stop)
+        self._tally = Tally(self.stop)
+
+    def direct(self) -> None:
+        """The whole stage, seen from above. Raises Stopped when the run ends early."""
+        reports = [self._scan(source) for source in self.plan.sources]
+        reports += self._orphans()
+        self._tally.wait()
+        moved = self._settle_twins(reports)
+        self._tally.wait()
+        if not self.cancelled():
+            gone = [known for report in reports for known in self._gone(report, moved)]
+            self.inbox.put(Gone(gone))
+        self.inbox.put(TextDone(reports, complete=not self.cancelled()))
+
+    def work(self) -> None:
+        """Indexes files until the run ends (Stopped)."""
+        while True:
+            work = self._queue.get()
+            try:
+                if not self.cancelled():
+                    self._index(work)
+            finally:
+                self._tally.end()
+
+    def _index(self, work: Work) -> None:
+        self.counts.current = f"{work.item.label}/{work.item.path}"
+        try:
+            outcome = index_file(work, self.plan.bench)
+        except Cancelled:
+            return
+        if isinstance(outcome, Twin):
+            self._twins.append(outcome)
+        else:
+            self.inbox.put(outcome)
+
+    def _scan(self, source: Source) -> SourceReport:
+        report = SourceReport(source.label)
+        for change in scan_source(source, report, self.reader.known, self.plan.redo):
+            if self.cancelled():
+                break
+            self._take(change)
+        return report
+
+    def _take(self, change: Change) -> None:
+        if change.item is None:
+            return
+        self.counts.listed += 1
+        if change.verdict is Verdict.UNCHANGED:
+            self.counts.unchanged += 1
+        else:
+            self._send(Work(change.item, change.known, redo=change.verdict is Verdict.REDO))
+
+    def _send(self, work: Work) -> None:
+        self._tally.begin()
+        self._queue.put(work)
+
+    def _orphans(self) -> list[SourceReport]:
+        """Sources that the config names no more: their files are gone, or moved to another."""
+        named = {source.label for source in self.plan.sources}
+        reports = []
+        for label in self.reader.labels():
+            if label not in named and not self.cancelled():
+                gone = list(self.reader.known(label))
+                reports.append(SourceReport(label, known=len(gone), gone=gone, dropped=True))
+        return reports
+
+    def _settle_twins(self, reports: Iterable[SourceReport]) -> set[int]:
+        """New files with known content: where a file with it is gone, that one moved; the others
+        are copies and are read like any file. Returns the ids of what moved."""
+        free = {known.id for report in reports if not report.trouble for known in report.gone}
+        moved: set[int] = set()
+        for twin in self._twins:
+            old = next((known for known in twin.twins if known.id in free - moved), None)
+            if old is None:
+                self._send(replace(twin.work, settled=True))
+            else:
+                moved.add(old.id)
+                self.inbox.put(self._move(old, twin.row))
+        self._twins.clear()
+        return moved
+
+    def _move(self, old: KnownFile, row: FileRow) -> Moved:
+        stored = document(self.reader.conn, old.label, old.path)
+        title = stored.title if stored is not None else ""
+        if title == name_of(old.path):
+            title = row.title
+        return Moved(old, replace(row, title=title), title_tokens(title, row.path))
+
+    def _gone(self, report: SourceReport, moved: set[int]) -> list[int]:
+        return report.settle(moved, self.plan.accept or report.dropped)

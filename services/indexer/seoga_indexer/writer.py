@@ -1,0 +1,165 @@
+"""The only code of a run that writes: outcomes in, transactions out, in batches."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from functools import singledispatchmethod
+from typing import TypeVar
+
+from seoga import metrics
+from seoga.errors import Reason
+from seoga.models import FileState
+from seoga.storage.documents import DocumentStore
+from seoga.storage.records import FileRow, PreparedFile, Touch
+from seoga_indexer.outcome import (
+    Barrier,
+    Gone,
+    Missing,
+    Moved,
+    NoText,
+    Same,
+    Text,
+    Unreadable,
+    Vectors,
+)
+from seoga_indexer.progress import Reporter
+
+T = TypeVar("T")
+
+MAX_FILES = 64
+MAX_CHARS = 4_000_000
+MAX_AGE_S = 0.25
+
+
+@dataclass(slots=True)
+class Done:
+    """What this run has stored so far."""
+
+    indexed: int = 0
+    same: int = 0
+    removed: int = 0
+    chunks: int = 0
+    tried: int = 0
+    tried_failed: int = 0
+    missing: list[str] = field(default_factory=list)
+
+
+class Writer:
+    """Applies outcomes to the store. Files wait in a batch until it is full or a quarter of a
+    second old; everything else is written at once, after what came before it."""
+
+    def __init__(self, store: DocumentStore, reporter: Reporter, *, reuse: bool) -> None:
+        self.done = Done()
+        self._store, self._reporter, self._reuse = store, reporter, reuse
+        self._texts: list[PreparedFile] = []
+        self._rows: list[FileRow] = []
+        self._touches: list[Touch] = []
+        self._chars = 0
+        self._since = 0.0
+
+    def flush_if_due(self) -> None:
+        """Writes the batch when it is full or old."""
+        files = len(self._texts) + len(self._rows) + len(self._touches)
+        old = files and time.monotonic() - self._since >= MAX_AGE_S
+        if files >= MAX_FILES or self._chars >= MAX_CHARS or old:
+            self.flush()
+
+    def flush(self) -> None:
+        """Writes the batch: files with text, files without, new stamps."""
+        if self._texts:
+            self._store.commit_text(self._texts, reuse=self._reuse)
+        if self._rows:
+            self._store.set_state(self._rows)
+        if self._touches:
+            self._store.touch(self._touches)
+        self._texts, self._rows, self._touches, self._chars = [], [], [], 0
+
+    @singledispatchmethod
+    def take(self, message: object) -> None:
+        """Stores one message of the stages."""
+        raise TypeError(f"no way to store {type(message).__name__}")
+
+    @take.register
+    def _(self, message: Text) -> None:
+        chunks = len(message.prepared.chunks)
+        self._add(self._texts, message.prepared)
+        self._chars += len(message.prepared.text)
+        self.done.indexed += 1
+        self.done.chunks += chunks
+        self._reporter.chunks += chunks
+        self._reporter.pending += chunks
+        self._tried("text")
+
+    @take.register
+    def _(self, message: NoText) -> None:
+        row = message.row
+        self._add(self._rows, row)
+        if row.state is FileState.READY:
+            self.done.indexed += 1
+            self._tried("empty")
+        elif row.reason == Reason.UNSUPPORTED:
+            self._reporter.done += 1
+            metrics.INDEXER_FILES.labels(str(row.reason)).inc()
+        else:
+            self._tried(str(row.reason), failed=True)
+
+    @take.register
+    def _(self, message: Same) -> None:
+        self._add(self._touches, message.touch)
+        self.done.same += 1
+        self._reporter.done += 1
+
+    @take.register
+    def _(self, message: Unreadable) -> None:
+        self.flush()
+        self._store.mark([message.known.id], FileState.NEEDS_ACTION, message.reason, message.detail)
+        self._tried(message.reason, failed=True)
+
+    @take.register
+    def _(self, message: Missing) -> None:
+        self.done.missing.append(f"{message.item.label}/{message.item.path}")
+        self._reporter.done += 1
+
+    @take.register
+    def _(self, message: Moved) -> None:
+        self.flush()
+        self._store.rename(message.known.id, message.row, message.title_tokens)
+        self.done.same += 1
+        self._reporter.done += 1
+
+    @take.register
+    def _(self, message: Gone) -> None:
+        self.flush()
+        if message.ids:
+            self._store.remove(message.ids)
+            self.done.removed += len(message.ids)
+
+    @take.register
+    def _(self, message: Vectors) -> None:
+        self.flush()
+        if message.rows:
+            stored = self._store.commit_vectors(message.generation, message.rows)
+            self._reporter.embedded += stored
+            self._reporter.pending -= len(message.rows)
+        if message.refused:
+            self._store.fail_chunks(message.refused)
+        metrics.INDEXER_CHUNKS.labels("embedded").inc(len(message.rows))
+        metrics.INDEXER_CHUNKS.labels("refused").inc(len(message.refused))
+
+    @take.register
+    def _(self, message: Barrier) -> None:
+        self.flush()
+        message.stored.set()
+
+    def _add(self, batch: list[T], value: T) -> None:
+        if not (self._texts or self._rows or self._touches):
+            self._since = time.monotonic()
+        batch.append(value)
+
+    def _tried(self, outcome: str, *, failed: bool = False) -> None:
+        self.done.tried += 1
+        self.done.tried_failed += failed
+        self._reporter.done += 1
+        self._reporter.failed += failed
+        metrics.INDEXER_FILES.labels(outcome).inc()
