@@ -17,13 +17,14 @@ from seoga.cli.options import (
     KbPath,
     Partial,
     chosen_settings,
+    opened_engine,
     opened_stack,
 )
 from seoga.cli.output import emit, say, show
 from seoga.cli.progress import ProgressView
 from seoga.cli.stopping import stop_event
 from seoga.cli.targets import chosen_kbs, one_kb
-from seoga.errors import NotFound
+from seoga.errors import Cancelled, InvalidArgument, NotFound
 from seoga.kb import Kb, create_kb
 
 if TYPE_CHECKING:
@@ -116,14 +117,21 @@ def exec_queue(
     """Work the queue until it is empty. No service is needed."""
     from seoga.wiring import load
 
+    if base_path is None and queue_file is not None:
+        base_path = queue_file.expanduser().absolute().parent
     chosen = chosen_settings(base_path)
     with opened_stack(chosen) as stack, stop_event() as cancel, ProgressView(as_json) as view:
         drain = load("seoga_indexer.orchestrator:drain")
         outcome = drain(
             stack, sweep_all=sweep_all, queue_file=queue_file, cancel=cancel, progress=view
         )
-    emit(outcome) if as_json else show(f"Queue: {outcome}")
-    return 2 if cancel.is_set() else 0
+    if as_json:
+        emit(outcome)
+    else:
+        show("Queue: " + " ".join(f"{name}={count}" for name, count in outcome.items()))
+    if cancel.is_set():
+        return Cancelled.exit_code
+    return 1 if outcome["failed"] and not outcome["done"] else 0
 
 
 def kb_of_folder(base: Path, folder: Path, name: str = "") -> Kb:
@@ -132,6 +140,12 @@ def kb_of_folder(base: Path, folder: Path, name: str = "") -> Kb:
     if not real.is_dir():
         what = "is a file, not a folder" if real.is_file() else "does not exist"
         raise NotFound(f"{folder} {what}", "Give the folder that holds the documents.")
+    try:
+        str(real.resolve()).encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise InvalidArgument(
+            f"the name of the folder {folder} is not UTF-8", "Rename it."
+        ) from error
     return create_kb(base, real, name)
 
 
@@ -153,24 +167,17 @@ def run_options(force: bool, partial: models.Partial | None, accept_deletions: b
 
 def run_and_report(chosen: Settings, kbs: list[Kb], options: RunOptions, as_json: bool) -> int:
     """Runs each knowledge base in turn and prints what came of it; the exit code of the worst."""
-    from seoga.wiring import ENGINES, load
-
     code = 0
-    with opened_stack(chosen) as stack, stop_event() as cancel:
-        # The engine itself, whatever URL is set: these commands run at once, under the KB's lease.
-        engine = load(ENGINES["indexing"])(stack)
-        try:
-            for kb in kbs:
-                if len(kbs) > 1:
-                    say(f"{kb.name} ({kb.id})")
-                with ProgressView() as view:
-                    result = engine.run_kb(kb, **options, progress=view, cancel=cancel)
-                report(result, as_json)
-                code = max(code, result.exit_code)
-                if cancel.is_set():
-                    break
-        finally:
-            engine.close()
+    with opened_stack(chosen) as stack, opened_engine(stack) as engine, stop_event() as cancel:
+        for kb in kbs:
+            if len(kbs) > 1:
+                say(f"{kb.name} ({kb.id})")
+            with ProgressView() as view:
+                result = engine.run_kb(kb, **options, progress=view, cancel=cancel)
+            report(result, as_json)
+            code = max(code, result.exit_code)
+            if cancel.is_set():
+                break
     return code
 
 

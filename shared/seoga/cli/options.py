@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -67,3 +67,18 @@ def opened_stack(config: Settings) -> Iterator[Stack]:
         yield stack
     finally:
         stack.close()
+
+
+@contextmanager
+def opened_engine(stack: Stack) -> Iterator[Any]:
+    """The indexing engine in this process, whatever URL is set: what `exec` runs is run here."""
+    from seoga.wiring import ENGINES, load
+
+    if not stack.settings.indexer_url:
+        yield stack.indexing
+        return
+    engine = load(ENGINES["indexing"])(stack)
+    try:
+        yield engine
+    finally:
+        engine.close()

@@ -14,7 +14,15 @@ import typer
 
 from seoga.cli.indexing import kb_of_folder, run_lines
 from seoga.cli.listening import listen, url_of
-from seoga.cli.options import BasePath, Host, Port, Tools, chosen_settings, opened_stack
+from seoga.cli.options import (
+    BasePath,
+    Host,
+    Port,
+    Tools,
+    chosen_settings,
+    opened_engine,
+    opened_stack,
+)
 from seoga.cli.output import say, show
 from seoga.cli.progress import ProgressView
 from seoga.cli.serving import DEFAULT_TOOLS, connection_text
@@ -91,11 +99,8 @@ class FirstRun:
         raise ServiceUnavailable("the first run is still reading the documents", "Ask again soon.")
 
     def _work(self) -> None:
-        from seoga.wiring import ENGINES, load
-
-        engine = load(ENGINES["indexing"])(self._stack)
         try:
-            with ProgressView() as view:
+            with opened_engine(self._stack) as engine, ProgressView() as view:
 
                 def follow(progress: Progress) -> None:
                     if progress.text_done and not self._text_done.is_set():
@@ -120,8 +125,6 @@ class FirstRun:
                 say(f"warning: {warning}")
             for line in run_lines(result):
                 say(line)
-        finally:
-            engine.close()
 
 
 def indexed_before(kb: Kb) -> bool:

@@ -38,7 +38,10 @@ def serve(
 
     chosen = chosen_settings(base_path, host=host, port=port)
     if transport == "stdio":
-        load("seoga_gateway.serve:serve_stdio")(build_stack(chosen), tools)
+        stack = build_stack(chosen)
+        # The client ends this process when it likes; a run that it asked for must go on.
+        stack.detached_worker = True
+        load("seoga_gateway.serve:serve_stdio")(stack, tools)
         return 0
     # Asked for here, because a taken port must be one clear line before anything starts.
     with listen(chosen.host, chosen.port) as held:
