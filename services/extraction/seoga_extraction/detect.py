@@ -136,6 +136,8 @@ def _refuse_ole(source: Input) -> None:
                 "Save it without a password.",
                 Reason.ENCRYPTED,
             )
+        if view.find(b"HWP Document File") >= 0:
+            raise _unsupported("an HWP 5 document")
         for name, what in _OLE_STREAMS:
             if view.find(name.encode("utf-16-le")) >= 0:
                 raise _unsupported(what)
