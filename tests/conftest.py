@@ -96,17 +96,18 @@ START = (
 )
 
 
-@pytest.fixture
-def start_service(free_ports: Callable[[int], list[int]], tmp_path: Path) -> Iterator[StartService]:
-    """Services on loopback ports of their own, with the settings of this test; stopped at its end.
-
-    Keyword arguments are more environment variables.
-    """
+@pytest.fixture(scope="module")
+def start_service(
+    free_ports: Callable[[int], list[int]], tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[StartService]:
+    """Services on loopback ports of their own, with the environment at the time of the call and
+    the variables given; stopped at the end of the module."""
+    logs = tmp_path_factory.mktemp("logs")
     started: list[subprocess.Popen[bytes]] = []
 
     def start(name: str, **environment: str) -> str:
         port = free_ports(1)[0]
-        log = tmp_path / f"{name}-{port}.log"
+        log = logs / f"{name}-{port}.log"
         with log.open("wb") as output:
             process = subprocess.Popen(
                 [sys.executable, "-c", START.format(name=name)],

@@ -7,8 +7,9 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from fastapi import FastAPI
-from mcp.server.streamable_http_manager import StreamableHTTPASGIApp
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
 
 from seoga.service import Ready, build_app
 from seoga.wiring import Stack, build_stack
@@ -58,5 +59,19 @@ def create(
         close=own.close if stack is None else None,
         lifespan=lifespan,
     )
-    app.router.routes.append(Route(PATH, endpoint=StreamableHTTPASGIApp(server.session_manager)))
+    app.router.routes.append(Route(PATH, endpoint=Endpoint(server.session_manager)))
     return app
+
+
+class Endpoint:
+    """The ASGI app at /mcp; every method is the transport's."""
+
+    path = PATH
+
+    def __init__(self, manager: StreamableHTTPSessionManager) -> None:
+        self._manager = manager
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """One request; named as its own route, so that metrics tell it from unknown paths."""
+        scope["route"] = self
+        await self._manager.handle_request(scope, receive, send)
