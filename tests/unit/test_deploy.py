@@ -74,16 +74,19 @@ def test_only_the_gateway_is_published_and_only_on_loopback() -> None:
 
 def test_documents_are_read_only_and_data_is_writable_where_databases_are_opened() -> None:
     mounts = {name: service.get("volumes", []) for name, service in COMPOSE["services"].items()}
-    assert {name for name, volumes in mounts.items() if "data:/data" in volumes} == {
-        "gateway",
-        "indexer",
-        "embedding",
+    writable = {name for name, volumes in mounts.items() if "data:/data" in volumes}
+    assert writable == {"gateway", "indexer", "embedding"}
+    folders = {
+        name: volume
+        for name, volumes in mounts.items()
+        for volume in volumes
+        if isinstance(volume, dict)
     }
-    documents = {
-        name: volume for name, volumes in mounts.items() for volume in volumes if ":/docs" in volume
-    }
-    assert set(documents) == {"gateway", "indexer"}
-    assert all(volume.endswith(":/docs:ro") for volume in documents.values())
+    assert set(folders) == {"gateway", "indexer"}
+    for folder in folders.values():
+        assert folder["target"] == "/docs"
+        assert folder["read_only"] is True
+        assert folder["bind"] == {"create_host_path": False}
 
 
 def test_every_url_names_a_service_of_the_file() -> None:
