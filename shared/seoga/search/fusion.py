@@ -1,0 +1,93 @@
+"""One order out of two tracks. Scores are absolute, so results of several KBs can be merged."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+# Measured on the handed sets; see the README of shared. Among documents of the query's own language
+# shared words say most; of another language only meaning can speak, and shared words mislead.
+SAME_KEYWORD = 0.6
+SAME_COSINE = 0.4
+OTHER_KEYWORD = 0.05
+OTHER_COSINE = 0.8
+RRF_K = 60
+
+
+@dataclass(slots=True)
+class Candidate:
+    """A chunk that a track found. `keyword` is its share of the query's ideal BM25, `coverage` the
+    share of the query's idf mass that it holds, `exact` True when it holds an identifier of the
+    query, or all words of a short query. `same_language`: as the query. Scores are None where a
+    track does not exist."""
+
+    chunk_id: int
+    file_id: int
+    path: str = ""
+    same_language: bool = True
+    cosine: float | None = None
+    keyword: float | None = None
+    coverage: float = 0.0
+    exact: bool = False
+    cosine_rank: int | None = None
+    keyword_rank: int | None = None
+    rank_score: float = 0.0
+    matched: frozenset[str] = field(default_factory=frozenset)
+
+
+def rank_tracks(candidates: Sequence[Candidate]) -> None:
+    """Sets the rank in each track, counting from 1; a chunk without a shared word has no keyword
+    rank."""
+    by_cosine = [each for each in candidates if each.cosine is not None]
+    by_cosine.sort(key=lambda each: (-(each.cosine or 0.0), each.chunk_id))
+    for rank, each in enumerate(by_cosine, 1):
+        each.cosine_rank = rank
+    by_keyword = [each for each in candidates if each.keyword]
+    by_keyword.sort(key=lambda each: (-(each.keyword or 0.0), each.chunk_id))
+    for rank, each in enumerate(by_keyword, 1):
+        each.keyword_rank = rank
+
+
+def convex(candidates: Sequence[Candidate]) -> None:
+    """Absolute convex combination, decided per document by its language (Bruch et al. 2023,
+    "An Analysis of Fusion Functions for Hybrid Retrieval", with absolute instead of min-max
+    scores). With one track only, its score is the rank score."""
+    for each in candidates:
+        if each.cosine is None:
+            each.rank_score = each.keyword or 0.0
+        elif each.keyword is None:
+            each.rank_score = each.cosine
+        elif each.same_language or each.exact:
+            each.rank_score = SAME_KEYWORD * each.keyword + SAME_COSINE * each.cosine
+        else:
+            each.rank_score = OTHER_KEYWORD * each.keyword + OTHER_COSINE * each.cosine
+
+
+def rrf(candidates: Sequence[Candidate]) -> None:
+    """Reciprocal Rank Fusion (Cormack, Clarke and Büttcher 2009), k = 60, scaled so that first in
+    both tracks is 1."""
+    for each in candidates:
+        ranks = (each.cosine_rank, each.keyword_rank)
+        total = sum(1.0 / (RRF_K + rank) for rank in ranks if rank is not None)
+        each.rank_score = total * (RRF_K + 1) / 2
+
+
+def gated(candidates: Sequence[Candidate], threshold: float, rare: frozenset[str]) -> None:
+    """Semantic hits by cosine; of the rest, the two best that hold a rare term of the query come
+    after them (specification, section 10). Others sink to a rank score of 0."""
+    late = [
+        each
+        for each in candidates
+        if (each.cosine is None or each.cosine < threshold) and each.matched & rare
+    ]
+    late.sort(key=lambda each: (-(each.keyword or 0.0), each.chunk_id))
+    floor = {each.chunk_id: 0.01 / place for place, each in enumerate(late[:2], 1)}
+    for each in candidates:
+        semantic = each.cosine is not None and each.cosine >= threshold
+        each.rank_score = (each.cosine or 0.0) if semantic else floor.get(each.chunk_id, 0.0)
+        each.exact = each.exact or each.chunk_id in floor
+
+
+def in_order(candidates: Sequence[Candidate]) -> list[Candidate]:
+    """Best first; equal scores by chunk id, so that the same search gives the same answer."""
+    return sorted(candidates, key=lambda each: (-each.rank_score, each.chunk_id))

@@ -1,0 +1,186 @@
+"""The keyword track: BM25 over the token index, as an absolute share of the query's ideal."""
+
+from __future__ import annotations
+
+import json
+import math
+import sqlite3
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
+
+from seoga.search.filters import Scope
+from seoga.search.query import Query
+
+# Robertson and Zaragoza 2009; the values that SQLite's FTS5 uses too.
+K1: Final = 1.2
+B: Final = 0.75
+# title, heading, body, context, keywords.
+WEIGHTS: Final = (1.0, 2.0, 1.0, 0.5, 0.5)
+
+MAX_TERMS: Final = 96
+# Common terms say little and cost most: candidates are looked up by the rarest terms within this
+# many postings, then all terms count in the score.
+MAX_POSTINGS: Final = 200_000
+MAX_EXPANSIONS: Final = 24
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """A query term. `forms` are the terms of the index that stand for it: itself, or those that
+    contain it when the index does not know it; empty: not in this index at all."""
+
+    text: str
+    idf: float
+    df: int
+    forms: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class KeywordScore:
+    """`share` of the ideal BM25, `coverage` of the idf mass, both 0..1, and the terms it holds."""
+
+    share: float
+    coverage: float
+    matched: frozenset[str]
+
+
+class KeywordTrack:
+    """One query against one KB, over a reading connection."""
+
+    def __init__(self, conn: sqlite3.Connection, query: Query) -> None:
+        self.conn, self.query = conn, query
+        self.rows, self.mean_length = _averages(conn)
+
+    @cached_property
+    def terms(self) -> tuple[Term, ...]:
+        """The query's terms, rarest first, at most MAX_TERMS."""
+        known = self._frequencies(self.query.terms)
+        terms = [self._term(text, known.get(text, 0)) for text in self.query.terms]
+        terms.sort(key=lambda term: -term.idf)
+        return tuple(terms[:MAX_TERMS])
+
+    def rare(self, share: float) -> frozenset[str]:
+        """The terms in at most max(5, share of the chunks), and in at most half of them."""
+        most = min(max(5.0, share * self.rows), self.rows / 2)
+        return frozenset(term.text for term in self.terms if term.forms and term.df <= most)
+
+    def candidates(self, scope: Scope, limit: int) -> list[int]:
+        """Chunk ids of the best matches, at most `limit`, best first as FTS5's BM25 sees it."""
+        forms = list(self._looked_up())
+        if not forms or not self.rows:
+            return []
+        where, values = scope.sql()
+        weights = ", ".join(map(str, WEIGHTS))
+        join = "JOIN chunks c ON c.id = chunks_fts.rowid JOIN files f ON f.id = c.file_id"
+        found = self.conn.execute(
+            f"SELECT chunks_fts.rowid FROM chunks_fts {join if where else ''}"
+            f" WHERE chunks_fts MATCH ? {where} ORDER BY bm25(chunks_fts, {weights}) LIMIT ?",
+            (" OR ".join(map(_quoted, forms)), *values, limit),
+        ).fetchall()
+        return [row[0] for row in found]
+
+    def score(self, chunk_ids: Iterable[int]) -> dict[int, KeywordScore]:
+        """The exact score of these chunks, whichever track found them; unknown ids are left out."""
+        rows = self.conn.execute(
+            "SELECT rowid, title, heading, body, context, keywords FROM chunks_fts"
+            " WHERE rowid IN (SELECT value FROM json_each(?))",
+            (json.dumps(list(chunk_ids)),),
+        )
+        wanted: dict[str, list[Term]] = {}
+        for term in self.terms:
+            for form in term.forms:
+                wanted.setdefault(form, []).append(term)
+        mass = sum(term.idf for term in self.terms)
+        return {row[0]: self._score(row[1:], wanted, mass) for row in rows}
+
+    def _score(
+        self, fields: Sequence[str], wanted: Mapping[str, list[Term]], mass: float
+    ) -> KeywordScore:
+        length = 0
+        counts: dict[str, float] = {}
+        for weight, text in zip(WEIGHTS, fields, strict=True):
+            tokens = text.split()
+            length += len(tokens)
+            for token in tokens:
+                if token in wanted:
+                    for term in wanted[token]:
+                        counts[term.text] = counts.get(term.text, 0.0) + weight
+        if not counts or mass <= 0:
+            return KeywordScore(0.0, 0.0, frozenset())
+        norm = K1 * (1 - B + B * length / max(self.mean_length, 1.0))
+        idf = {term.text: term.idf for term in self.terms}
+        covered = sum(idf[text] for text in counts)
+        gained = sum(idf[text] * count / (count + norm) for text, count in counts.items())
+        return KeywordScore(gained / mass, covered / mass, frozenset(counts))
+
+    def _looked_up(self) -> Iterable[str]:
+        budget = MAX_POSTINGS
+        seen = False
+        for term in self.terms:
+            if not term.forms or (seen and term.df > budget):
+                continue
+            seen = True
+            budget -= term.df
+            yield from term.forms
+
+    def _term(self, text: str, df: int) -> Term:
+        forms = {text: df} if df else self._containing(text)
+        total = min(self.rows, sum(forms.values()))
+        return Term(text, _idf(self.rows, total), total, tuple(forms))
+
+    def _frequencies(self, terms: Sequence[str]) -> dict[str, int]:
+        rows = self.conn.execute(
+            "SELECT term, df FROM terms WHERE term IN (SELECT value FROM json_each(?))",
+            (json.dumps(list(terms)),),
+        )
+        return {term: df for term, df in rows if df > 0}
+
+    def _containing(self, text: str) -> dict[str, int]:
+        """Terms of the index that contain an unknown one; of a single syllable, that begin with
+        it. SQLite's trigram tokenizer finds nothing under three characters."""
+        if len(text) == 1 and "가" <= text <= "힣":
+            sql, value = "SELECT term, df FROM terms WHERE term BETWEEN ? AND ? || '힣'", text
+            values: tuple[object, ...] = (value, value)
+        elif len(text) >= 3:
+            sql = (
+                "SELECT t.term, t.df FROM terms_trigram x JOIN terms t ON t.id = x.rowid"
+                " WHERE terms_trigram MATCH ? AND t.df > 0"
+            )
+            values = (_quoted(text),)
+        else:
+            return {}
+        rows = self.conn.execute(f"{sql} ORDER BY df DESC LIMIT ?", (*values, MAX_EXPANSIONS))
+        return {term: df for term, df in rows if df > 0}
+
+
+def _idf(rows: int, df: int) -> float:
+    # The form that is never negative: a term in every chunk still counts a little.
+    return math.log(1 + (rows - df + 0.5) / (df + 0.5))
+
+
+def _quoted(term: str) -> str:
+    """A term as an FTS5 string: nothing in it is an operator."""
+    return '"' + term.replace('"', '""') + '"'
+
+
+def _averages(conn: sqlite3.Connection) -> tuple[int, float]:
+    """Number of chunks and mean tokens a chunk, as FTS5 keeps them: record 1 of its data table is
+    the number of rows, then the tokens of each column (sqlite.org/fts5.html, "Data Format")."""
+    row = conn.execute("SELECT block FROM chunks_fts_data WHERE id = 1").fetchone()
+    numbers = _varints(row[0]) if row else []
+    if not numbers or numbers[0] == 0:
+        return 0, 0.0
+    return numbers[0], sum(numbers[1:]) / numbers[0]
+
+
+def _varints(block: bytes) -> list[int]:
+    # Big-endian groups of seven bits; numbers here are far below the ninth byte.
+    out, value = [], 0
+    for byte in block:
+        value = (value << 7) | (byte & 0x7F)
+        if byte < 0x80:
+            out.append(value)
+            value = 0
+    return out

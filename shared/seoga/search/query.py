@@ -1,0 +1,54 @@
+"""What a query consists of: terms, identifiers, language. Any text is a query; none is an error."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from seoga.text.language import Language, language_of
+from seoga.text.normal import compatible
+from seoga.text.tokens import query_terms
+
+MAX_CHARS: Final = 10_000
+
+# A particle of one syllable glued to a Latin word or a number is grammar, not a word to look for.
+_PARTICLE = re.compile(r"(?<=[A-Za-z0-9_)\]\"'`])[은는이가을를의에로와과도만](?![가-힣])")
+_CODE = re.compile(r"(?=.*[a-z])[a-z_][a-z_]*[-./]?\d|.*[_.:@#+]|.*\d.*[-/]|.*[-/].*\d", re.S)
+_DECIMAL = re.compile(r"\d+\.\d+|.*://.*|.*\.", re.S)
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """`text` is bounded and clean (what is embedded); `terms` are distinct tokens of the keyword
+    index; `identifiers` those terms that name one thing (ADR-0005, v2.3.1, err_token_expired)."""
+
+    text: str
+    terms: tuple[str, ...]
+    identifiers: frozenset[str]
+    words: int
+    language: Language
+
+    @property
+    def short(self) -> bool:
+        """At most two words: whoever types that wants the documents that say it."""
+        return self.words <= 2
+
+
+def analyse(text: str) -> Query:
+    """The query of a text; `terms` is empty when there is no letter or digit to look for."""
+    clean = compatible(text[:MAX_CHARS]).strip()
+    terms = query_terms(_PARTICLE.sub(" ", clean)) or query_terms(clean)
+    return Query(
+        text=" ".join(clean.split()),
+        terms=tuple(terms),
+        identifiers=frozenset(filter(is_identifier, terms)),
+        words=sum(1 for word in clean.split() if query_terms(word)),
+        language=language_of(clean),
+    )
+
+
+def is_identifier(term: str) -> bool:
+    """True for a term that names one thing: letters then digits, or joined by _ . : @ # +, or by
+    - and / with a digit. Decimals, ordinals and addresses are not."""
+    return bool(_CODE.match(term)) and not _DECIMAL.fullmatch(term)

@@ -1,0 +1,131 @@
+"""What a search asks and what it answers, and the checks of what is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
+from typing import Any, Final
+
+from seoga.errors import InvalidArgument
+from seoga.models import Hit
+
+MODES: Final = ("auto", "bm25", "vector")
+FUSIONS: Final = ("convex", "rrf", "gated")
+LANGUAGES: Final = ("", "ko", "en", "other")
+MAX_TOP_K: Final = 50
+
+
+@dataclass(frozen=True, slots=True)
+class SearchRequest:
+    """One search. Empty values filter nothing.
+
+    `threshold` (a cosine) and `fusion` replace those of the KB. `labels` are source labels,
+    `exclude` whole path segments added to the KB's own, which `search_all` lifts. `path_glob` is
+    relative to the source (`docs/**/*.md`; without a slash it matches the file's name). Dates are
+    ISO, of the last change; `modified_before` given as a day includes that day. `max_chars` bounds
+    the text of all hits together; 0: no bound. Without `abstain` nothing is dropped, without `fold` near
+    duplicates stay, with `per_document` 0 a document may fill the answer (these are for measuring).
+    """
+
+    query: str
+    top_k: int = 5
+    mode: str = "auto"
+    threshold: float | None = None
+    labels: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    search_all: bool = False
+    path_glob: str = ""
+    file_types: tuple[str, ...] = ()
+    modified_after: str = ""
+    modified_before: str = ""
+    lang: str = ""
+    per_document: int = 3
+    abstain: bool = True
+    fold: bool = True
+    fusion: str = ""
+    max_chars: int = 40_000
+
+
+@dataclass(frozen=True, slots=True)
+class SearchAnswer:
+    """Hits, best first, and what happened to the rest.
+
+    `best_score` is the best cosine seen (keyword mode: the best keyword share), admitted or not,
+    None when nothing was found; `threshold` what it was measured against. `hidden` counts documents that
+    would have been admitted but are in excluded folders, `dropped` passages that were found and not
+    admitted, `folded` near duplicates, `left_out` hits beyond `max_chars`. `pending` counts chunks
+    without vectors yet. `mode` is what was really done: hybrid, bm25 or vector.
+    """
+
+    hits: tuple[Hit, ...]
+    message: str = ""
+    best_score: float | None = None
+    threshold: float | None = None
+    hidden: int = 0
+    dropped: int = 0
+    folded: int = 0
+    left_out: int = 0
+    warnings: tuple[str, ...] = ()
+    pending: int = 0
+    mode: str = "bm25"
+
+    def to_json(self) -> dict[str, Any]:
+        """The form of `search --json` and of the tools."""
+        return {
+            "results": [hit.to_json() for hit in self.hits],
+            "message": self.message,
+            "best_score": None if self.best_score is None else round(self.best_score, 4),
+            "threshold": self.threshold,
+            "hidden": self.hidden,
+            "dropped": self.dropped,
+            "folded": self.folded,
+            "left_out": self.left_out,
+            "warnings": list(self.warnings),
+            "pending": self.pending,
+            "mode": self.mode,
+        }
+
+
+def check(request: SearchRequest) -> None:
+    """Raises InvalidArgument for a value that is out of range, naming it and what is allowed."""
+    if isinstance(request.top_k, bool) or not 1 <= request.top_k <= MAX_TOP_K:
+        raise InvalidArgument(f"top_k is {request.top_k}; allowed are 1 to {MAX_TOP_K}")
+    allowed: Mapping[str, tuple[str, tuple[str, ...]]] = {
+        "search_mode": (request.mode, MODES),
+        "fusion": (request.fusion, ("", *FUSIONS)),
+        "lang": (request.lang, LANGUAGES),
+    }
+    for name, (value, values) in allowed.items():
+        if value not in values:
+            known = ", ".join(filter(None, values))
+            raise InvalidArgument(f"{name} is {value!r}; allowed are {known}")
+    # Written so that NaN is refused too.
+    if request.threshold is not None and not -1 <= request.threshold <= 1:
+        raise InvalidArgument(f"threshold is {request.threshold}; it is a cosine, -1 to 1")
+    if request.per_document < 0:
+        raise InvalidArgument(f"per_document is {request.per_document}; allowed are 0 and above")
+    instant(request.modified_after, "modified_after")
+    instant(request.modified_before, "modified_before")
+
+
+def instant(text: str, name: str, *, end_of_day: bool = False) -> int | None:
+    """Nanoseconds since 1970 of an ISO date or time (UTC unless it says otherwise); None for "".
+
+    Raises InvalidArgument.
+    """
+    if not text:
+        return None
+    try:
+        if len(text) == len("2026-01-01"):
+            day = date.fromisoformat(text) + timedelta(days=1 if end_of_day else 0)
+            moment = datetime.combine(day, time.min, UTC)
+        else:
+            moment = datetime.fromisoformat(text)
+        if moment.tzinfo is None:
+            moment = moment.replace(tzinfo=UTC)
+        return int(moment.timestamp()) * 1_000_000_000
+    except (ValueError, OverflowError) as error:
+        raise InvalidArgument(
+            f"{name} is {text[:40]!r}; give an ISO date such as 2026-03-01"
+        ) from error
