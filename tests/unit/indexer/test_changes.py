@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seoga.errors import Reason, SeogaError
-from seoga.models import Item
-from seoga_indexer.changes import Known, Verdict, changes, guard
+from seoga.models import FileState, Item
+from seoga.storage.records import KnownFile
+from seoga_indexer.changes import Verdict, changes, guard
 from seoga_indexer.source import Problem
 
 NOW = 1_800_000_000_000_000_000
@@ -21,11 +22,24 @@ def item(path: str, size: int = 1, mtime: int = OLD) -> Item:
     return Item("docs", path, size, mtime)
 
 
-def known(path: str, size: int = 1, mtime: int = OLD, scanned: int = NOW, **more: str) -> Known:
-    return Known(hash(path), path, size, mtime, scanned, hash=more.pop("hash", "h"), **more)
+def known(path: str, size: int = 1, mtime: int = OLD, **more: str) -> KnownFile:
+    return KnownFile(
+        id=hash(path),
+        label="docs",
+        path=path,
+        size=size,
+        mtime_ns=mtime,
+        scanned_ns=NOW,
+        version=more.get("version", ""),
+        hash=more.get("hash", "h"),
+        state=FileState.READY,
+        stage="done",
+        reason="",
+        chunk_count=1,
+    )
 
 
-def verdicts(listed: list[Item | Problem], index: list[Known]) -> dict[str, str]:
+def verdicts(listed: list[Item | Problem], index: list[KnownFile]) -> dict[str, str]:
     out = {}
     for change in changes(listed, index):
         entry = change.item or change.known or change.problem
@@ -116,7 +130,7 @@ def test_every_path_gets_exactly_one_verdict(now: set[str], before: set[str]) ->
 def test_the_merge_holds_only_one_known_file_ahead() -> None:
     taken = 0
 
-    def rows() -> Iterator[Known]:
+    def rows() -> Iterator[KnownFile]:
         nonlocal taken
         for index in range(1000):
             taken += 1

@@ -1,0 +1,184 @@
+"""Knowledge bases over folders of text, with ports that count what is asked of them."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from seoga.contracts.embedding import Passage, PassageVectors, Vector
+from seoga.contracts.extraction import Event
+from seoga.contracts.indexing import RunResult
+from seoga.errors import EmbeddingFailed, ExtractionFailed, Reason
+from seoga.kb import Kb, find_kb
+from seoga.models import DocumentInfo, EmbeddingSpec, ModelCard, Section
+from seoga.settings import Settings
+from seoga.storage.database import open_reader
+from seoga.text.tokens import query_terms
+from seoga.wiring import Stack
+from seoga_indexer.engine import IndexingEngine
+
+
+class TextExtraction:
+    """Reads text files, a section a paragraph; other extensions are unsupported. Counts reads."""
+
+    def __init__(self) -> None:
+        self.version = "1"
+        self.extensions = [".md", ".txt"]
+        self.reads: list[str] = []
+        self.before: Callable[[Path, str], None] = lambda path, name: None
+
+    def extract(self, path: Path, name: str) -> Iterator[Event]:
+        self.reads.append(name)
+        self.before(path, name)
+        if path.suffix not in self.extensions:
+            raise ExtractionFailed("no reader", reason=Reason.UNSUPPORTED)
+        text = path.read_text(encoding="utf-8")
+        yield DocumentInfo("text")
+        for paragraph in text.split("\n\n"):
+            if paragraph.startswith("!"):
+                raise ExtractionFailed(paragraph, reason=Reason(paragraph[1:].strip()))
+            yield Section(paragraph)
+
+    def describe(self) -> dict[str, Any]:
+        formats = {one: {"extensions": [one], "available": True} for one in self.extensions}
+        return {"version": self.version, "formats": formats}
+
+    def close(self) -> None:
+        return
+
+
+class CountingEmbedding:
+    """Vectors from the bytes of a text. `faults` are raised by the next calls, one each; a text
+    that holds a word of `refused` gets an error of its own."""
+
+    def __init__(self) -> None:
+        self.model = "bytes"
+        self.calls = 0
+        self.texts: list[str] = []
+        self.faults: list[Exception] = []
+        self.refused: set[str] = set()
+        self.before: Callable[[], None] = lambda: None
+
+    def card(self, spec: EmbeddingSpec) -> ModelCard:
+        return ModelCard(spec.provider, self.model, "", 8, "", "mean", 0.5)
+
+    def embed_passages(
+        self, passages: Sequence[Passage], spec: EmbeddingSpec
+    ) -> list[PassageVectors | EmbeddingFailed]:
+        self.calls += 1
+        self.before()
+        if self.faults:
+            raise self.faults.pop(0)
+        return [self._one(passage) for passage in passages]
+
+    def _one(self, passage: Passage) -> PassageVectors | EmbeddingFailed:
+        self.texts.append(passage.text)
+        if any(word in passage.text for word in self.refused):
+            return EmbeddingFailed("refused")
+        counts = np.bincount(np.frombuffer(passage.text.encode(), np.uint8) % 8, minlength=8)
+        vector = (counts + 1).astype(np.float32)[None, :]
+        return PassageVectors(vector / np.linalg.norm(vector), np.zeros(1, np.float32))
+
+    def embed_query(self, text: str, spec: EmbeddingSpec) -> Vector:
+        raise NotImplementedError
+
+    def close(self) -> None:
+        return
+
+
+class Place:
+    """A KB named `kb` over the folder `docs`, its ports, and ways to look at its index."""
+
+    def __init__(self, tmp_path: Path) -> None:
+        self.base = tmp_path / "base"
+        self.docs = tmp_path / "docs"
+        self.docs.mkdir()
+        self.extraction = TextExtraction()
+        self.embedding = CountingEmbedding()
+        self.stack = Stack(Settings(base_path=self.base, extract_workers=2))
+        self.stack.extraction = self.extraction
+        self.stack.embedding = self.embedding
+        self.engine = IndexingEngine(self.stack)
+        self.configure()
+
+    def configure(self, provider: str = "", **keys: Any) -> None:
+        folder = self.base / "kb"
+        folder.mkdir(parents=True, exist_ok=True)
+        config = {"id": "kb", "sourcePaths": [str(self.docs)], "embedding": {"provider": provider}}
+        (folder / "config.json").write_text(json.dumps(config | keys))
+
+    @property
+    def kb(self) -> Kb:
+        return find_kb(self.base, "kb")
+
+    def write(self, path: str, text: str) -> Path:
+        target = self.docs / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(text, encoding="utf-8")
+        return target
+
+    def run(self, **options: Any) -> RunResult:
+        self.extraction.reads.clear()
+        return self.engine.run_kb(self.kb, **options)
+
+    def query(self, sql: str) -> list[tuple[Any, ...]]:
+        with closing(open_reader(self.kb.db_path)) as conn:
+            return conn.execute(sql).fetchall()
+
+    def states(self) -> dict[str, str]:
+        rows = self.query("SELECT path, state, reason FROM files ORDER BY path")
+        return {path: f"{state} {reason}".strip() for path, state, reason in rows}
+
+    def found(self, word: str) -> list[str]:
+        terms = " ".join(f'"{term}"' for term in query_terms(word))
+        return [
+            row[0]
+            for row in self.query(
+                "SELECT DISTINCT f.path FROM chunks_fts JOIN chunks c ON c.id = chunks_fts.rowid"
+                f" JOIN files f ON f.id = c.file_id WHERE chunks_fts MATCH '{terms}' ORDER BY 1"
+            )
+        ]
+
+    def content(self) -> list[tuple[Any, ...]]:
+        """The index without ids: chunks, keyword rows and vectors of every path."""
+        return self.query(
+            'SELECT f.label, f.path, f.state, c.ordinal, c.text, c.start, c."end", c.state,'
+            " x.title, x.heading, x.body, hex(v.data)"
+            " FROM files f LEFT JOIN chunks c ON c.file_id = f.id"
+            " LEFT JOIN chunks_fts x ON x.rowid = c.id LEFT JOIN vectors v ON v.chunk_id = c.id"
+            " ORDER BY 1, 2, 4"
+        )
+
+    def check_whole(self) -> None:
+        """No row without its others: chunks, keyword index, terms and vectors agree."""
+        chunks = self.query("SELECT id FROM chunks ORDER BY id")
+        assert self.query("SELECT rowid FROM chunks_fts ORDER BY rowid") == chunks
+        assert not self.query("SELECT 1 FROM vectors WHERE chunk_id NOT IN (SELECT id FROM chunks)")
+        assert not self.query(
+            "SELECT 1 FROM files f WHERE chunk_count !="
+            " (SELECT count(*) FROM chunks c WHERE c.file_id = f.id)"
+        )
+        assert not self.query(
+            "SELECT 1 FROM chunks c WHERE state = 'Indexed'"
+            " AND EXISTS (SELECT 1 FROM generations)"
+            " AND NOT EXISTS (SELECT 1 FROM vectors v WHERE v.chunk_id = c.id)"
+        )
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Iterator[Place]:
+    made = Place(tmp_path)
+    yield made
+    made.engine.close()
+
+
+@pytest.fixture
+def cancel() -> threading.Event:
+    return threading.Event()
