@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -32,6 +32,31 @@ class Outcome:
 
 
 Seoga = Callable[..., Outcome]
+
+
+@pytest.fixture
+def seoga_process(base_path: Path) -> Iterator[Callable[..., subprocess.Popen[bytes]]]:
+    """Starts `seoga ARGUMENTS` and hands the process out; none outlives the test."""
+    started: list[subprocess.Popen[bytes]] = []
+
+    def start(*arguments: str | Path) -> subprocess.Popen[bytes]:
+        process = subprocess.Popen(
+            [*COMMAND, *map(str, arguments)],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=environment(SEOGA_BASE_PATH=str(base_path)),
+        )
+        started.append(process)
+        return process
+
+    yield start
+    for process in started:
+        if process.poll() is None:
+            process.kill()
+            process.communicate()
+        for stream in (process.stdout, process.stderr):
+            if stream is not None:
+                stream.close()
 
 
 @pytest.fixture

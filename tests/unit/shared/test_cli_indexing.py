@@ -1,0 +1,156 @@
+"""`exec`, `index`, `exec-queue`: outputs, exit codes, busy and cancelled runs."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+import subprocess
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from seoga.kb import create_kb
+from seoga.storage.database import open_writer
+from seoga.storage.leases import Lease
+
+KEYS = {
+    "indexed",
+    "skipped",
+    "removed",
+    "chunks",
+    "elapsed_ms",
+    "failed",
+    "degraded",
+    "deferred",
+    "needs_action",
+}
+
+
+@pytest.fixture
+def docs(tmp_path: Path) -> Path:
+    folder = tmp_path / "docs"
+    folder.mkdir()
+    (folder / "휴가.md").write_text("# 휴가\n\n연차 휴가는 규정에 따라 부여한다.\n", "utf-8")
+    (folder / "errors.md").write_text("# Errors\n\nERR_TOKEN_EXPIRED is returned.\n", "utf-8")
+    (folder / "empty.txt").write_text("", "utf-8")
+    return folder
+
+
+@pytest.fixture
+def kb(base_path: Path, docs: Path) -> Path:
+    """The folder of a KB over `docs`, keyword only, so that runs are quick."""
+    folder = create_kb(base_path, docs).folder
+    config = json.loads((folder / "config.json").read_text("utf-8"))
+    config["embedding"] = {"provider": ""}
+    (folder / "config.json").write_text(json.dumps(config), "utf-8")
+    return folder
+
+
+def test_exec_json_ends_with_one_object_of_all_counts(seoga: Any, kb: Path) -> None:
+    done = seoga("exec", f"--path={kb}", "--json")
+    assert done.code == 0
+    assert set(done.json) >= KEYS
+    assert (done.json["indexed"], done.json["skipped"], done.json["chunks"]) == (3, 0, 2)
+    again = seoga("exec", "--path", kb, "--json").json
+    assert (again["indexed"], again["skipped"]) == (0, 3)
+
+
+def test_exec_ends_with_run_and_state_lines(seoga: Any, kb: Path) -> None:
+    done = seoga("exec", "--path", kb)
+    run, state = done.out.splitlines()[-2:]
+    assert re.fullmatch(r"Run: indexed=3 skipped=0 removed=0 chunks=2 elapsed=\d+\.\ds", run)
+    assert state == "State: failed=0 degraded=0 deferred=0 needsAction=0"
+
+
+@pytest.mark.parametrize("partial", [["--partial=embedding"], ["--partial", "embedding"]])
+def test_both_forms_of_partial_keep_the_index(seoga: Any, kb: Path, partial: list[str]) -> None:
+    seoga("exec", "--path", kb)
+    done = seoga("exec", "--path", kb, *partial, "--json")
+    assert done.code == 0
+    assert done.json["indexed"] == 0
+    index = seoga("status", "--json").json["kbs"][0]["index"]
+    assert index["chunks"] == 2
+
+
+def test_a_wrong_partial_touches_nothing(seoga: Any, kb: Path) -> None:
+    assert seoga("exec", "--path", kb, "--partial=embeding").code == 64
+    assert not (kb / "rag.db").exists()
+
+
+def test_a_busy_knowledge_base_exits_3(seoga: Any, kb: Path) -> None:
+    seoga("exec", "--path", kb)
+    database = kb / "rag.db"
+    with closing(open_writer(database)), Lease.acquire(database):
+        done = seoga("exec", "--path", kb)
+    assert done.code == 3
+    assert "in use" in done.err
+
+
+def test_a_run_in_which_everything_fails_exits_1_and_the_next_without_work_exits_0(
+    seoga: Any, kb: Path, docs: Path
+) -> None:
+    for file in docs.iterdir():
+        file.unlink()
+    (docs / "broken.docx").write_bytes(b"PK\x03\x04" + bytes(200))
+    first = seoga("exec", "--path", kb, "--json")
+    assert (first.code, first.json["failed"]) == (1, 1)
+    second = seoga("exec", "--path", kb, "--json")
+    assert (second.code, second.json["failed"], second.json["skipped"]) == (0, 1, 1)
+
+
+def test_unknown_config_keys_are_reported_with_the_nearest_name(seoga: Any, kb: Path) -> None:
+    config = json.loads((kb / "config.json").read_text("utf-8"))
+    (kb / "config.json").write_text(json.dumps({**config, "sourcePath": []}), "utf-8")
+    done = seoga("exec", "--path", kb)
+    assert done.code == 0
+    assert "sourcePath" in done.err
+    assert "sourcePaths" in done.err
+
+
+def test_index_makes_the_knowledge_base_of_a_folder_once(seoga: Any, docs: Path, kb: Path) -> None:
+    assert seoga("index", docs, "--json").json["indexed"] == 3
+    assert seoga("index", docs, "--json").json["skipped"] == 3
+    assert len(seoga("status", "--json").json["kbs"]) == 1
+
+
+def test_index_without_a_folder_does_all_knowledge_bases(seoga: Any, kb: Path) -> None:
+    assert seoga("index", "--json").json["indexed"] == 3
+
+
+def test_exec_queue_does_what_add_queued(seoga: Any, docs: Path, kb: Path) -> None:
+    assert seoga("add", docs, "--json").json["status"] == "queued"
+    done = seoga("exec-queue", "--json")
+    assert done.code == 0
+    assert done.json["done"] == 1
+    assert seoga("status", "--json").json["kbs"][0]["queue"]["status"] == "idle"
+
+
+def test_an_emptied_root_deletes_nothing_until_told(seoga: Any, kb: Path, docs: Path) -> None:
+    seoga("exec", "--path", kb)
+    for file in docs.iterdir():
+        file.unlink()
+    kept = seoga("exec", "--path", kb, "--json")
+    assert kept.json["removed"] == 0
+    assert "warning" in kept.err
+    assert seoga("exec", "--path", kb, "--accept-deletions", "--json").json["removed"] == 3
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_during_a_run_cancels_it_with_exit_2(
+    seoga_process: Any, base_path: Path, docs: Path, number: signal.Signals
+) -> None:
+    for n in range(1500):
+        (docs / f"{n}.md").write_text(f"# {n}\n\n문서 {n}번의 내용이다.\n" * 40, "utf-8")
+    process: subprocess.Popen[bytes] = seoga_process(
+        "exec", "--path", create_kb(base_path, docs).folder
+    )
+    assert process.stderr is not None
+    assert b"files" in process.stderr.readline()
+    process.send_signal(number)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 2
+    assert b"Traceback" not in err
+    assert b"Run: " in out
