@@ -1,5 +1,4 @@
-"""Knowledge bases: their config.json, where they lie, and which of them can be used (specification,
-section 2)."""
+"""Knowledge bases: their config.json, where they lie, which can be used (spec. section 2)."""
 
 from __future__ import annotations
 

@@ -66,9 +66,6 @@ class DocumentStore:
         self.conn, self.lease = conn, lease
         self._lock = threading.RLock()
 
-    # -- files
-    # ---------------------------------------------------------------------------------------------------
-
     def known(self, label: str) -> Iterator[KnownFile]:
         """The files of a source in code point order of their paths, a page at a time: memory stays
         small and the store may be written in between."""
@@ -183,9 +180,6 @@ class DocumentStore:
             conn.executemany("DELETE FROM files WHERE id = ?", [(each,) for each in file_ids])
             generations.swap(conn)
 
-    # -- vectors
-    # -------------------------------------------------------------------------------------------------
-
     def ensure_generation(self, card: ModelCard | None) -> int:
         """Says which model the KB wants (None: no vectors): call it at the start of a run. Returns
         the id for `commit_vectors`, 0 for none. After a change of model all chunks wait; the old
@@ -216,9 +210,6 @@ class DocumentStore:
         meanwhile."""
         with self._write() as conn:
             generations.restart(conn)
-
-    # -- runs and meta
-    # -------------------------------------------------------------------------------------------
 
     def begin_run(self, scope: str = "full", force: bool = False) -> int:
         """Opens a row of the history; one that a crash left open is marked interrupted."""
@@ -264,9 +255,6 @@ class DocumentStore:
         """Closes the connection; the lease is its owner's to release."""
         with self._lock:
             self.conn.close()
-
-    # -- inside
-    # --------------------------------------------------------------------------------------------------
 
     @contextmanager
     def _write(self, *, content: bool = True) -> Iterator[sqlite3.Connection]:

@@ -1,5 +1,4 @@
-"""The durable queue: any process inserts, the holder of the lease "worker" takes (specification,
-section 9)."""
+"""The durable queue: any process inserts, the holder of the lease "worker" takes (spec. 9)."""
 
 from __future__ import annotations
 

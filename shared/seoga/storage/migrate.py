@@ -1,8 +1,8 @@
-"""Numbered, append-only SQL migrations: one transaction each, safe for two processes that open
-first at once."""
+"""Numbered, append-only SQL migrations, one transaction each, safe for two first openers."""
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from collections.abc import Iterator
 from functools import cache
@@ -71,8 +71,8 @@ def statements(script: str) -> Iterator[str]:
     """The statements of a script. (`executescript` would commit the transaction that makes a
     migration atomic.)"""
     pending = ""
-    for line in script.splitlines(keepends=True):
-        pending += line
+    for part in re.split("(?<=;)", script):
+        pending += part
         if sqlite3.complete_statement(pending):
             yield pending
             pending = ""

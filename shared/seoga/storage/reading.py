@@ -1,5 +1,4 @@
-"""What tools read of a knowledge base: counts, chunks, documents, health. Over a connection of
-`open_reader`."""
+"""What tools read of a knowledge base, over a connection of `open_reader`."""
 
 from __future__ import annotations
 
