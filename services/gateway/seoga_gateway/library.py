@@ -5,14 +5,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
+from seoga.contracts.embedding import Embedding
 from seoga.contracts.indexing import ChangeReport, EnqueueResult
-from seoga.errors import NotFound, SeogaError, ServiceUnavailable
+from seoga.errors import MissingDependency, NotFound, SeogaError, ServiceUnavailable
 from seoga.kb import Kb, find_kb, list_kbs
 from seoga.models import EmbeddingSpec
+from seoga.search.engine import SearchAnswer, SearchRequest, search
 from seoga.storage import reading
 from seoga.storage.database import open_reader
 from seoga.storage.jobs import Queue, QueueState
@@ -76,6 +78,18 @@ class Library:
         """Every knowledge base with its counts, and what is wrong with the others."""
         listing = list_kbs(self.base)
         return [_overview(kb) for kb in listing.kbs], [one.message for one in listing.problems]
+
+    def search(self, kb_id: str | None, request: SearchRequest) -> SearchAnswer:
+        """The passages of one knowledge base, or of all that are indexed. Raises what
+        `seoga.search.engine.search` raises."""
+        kbs = [self._indexed(kb_id)] if kb_id else list(list_kbs(self.base).kbs)
+        indexed = [kb for kb in kbs if kb.db_path.exists()]
+        if not indexed:
+            raise NotFound("Nothing is indexed yet.", "list_knowledge_bases shows what there is.")
+        embedding, trouble = self._embedding(indexed, request.mode)
+        answer = search(indexed, request, embedding)
+        waiting = [f"{kb.name} is not indexed yet." for kb in kbs if kb not in indexed]
+        return replace(answer, warnings=(*answer.warnings, *trouble, *waiting))
 
     def chunk(
         self, kb_id: str, chunk_id: int
@@ -160,6 +174,15 @@ class Library:
         """Closes the queue, where it was opened."""
         if "_queue" in self.__dict__:
             self.__dict__.pop("_queue").close()
+
+    def _embedding(self, kbs: Sequence[Kb], mode: str) -> tuple[Embedding | None, tuple[str, ...]]:
+        """What makes query vectors, where any can be used; else None, and why it is missing."""
+        if mode == "bm25" or not any(kb.embedding_spec().provider for kb in kbs):
+            return None, ()
+        try:
+            return self.stack.embedding, ()
+        except (ImportError, MissingDependency) as error:
+            return None, (f"Keyword search only: the embedding engine is not here ({error}).",)
 
     def _indexed(self, kb_id: str) -> Kb:
         kb = self.kb(kb_id)

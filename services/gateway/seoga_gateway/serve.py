@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import signal
+from types import FrameType
+
 import anyio
 
 from seoga.service import GRACE_S, Ready
@@ -31,10 +34,20 @@ def serve_http(stack: Stack, toolset: str = DEFAULT_TOOLSET, ready: Ready | None
     from seoga_gateway.app import create
 
     config = stack.settings
-    uvicorn.run(
-        create(stack, toolset, ready),
-        host=config.host,
-        port=config.port,
-        log_config=None,
-        timeout_graceful_shutdown=GRACE_S,
-    )
+    app = create(stack, toolset, ready)
+    # uvicorn raises SIGTERM again once it has stopped; as an exception it lets us close the stack.
+    signal.signal(signal.SIGTERM, _interrupt)
+    try:
+        uvicorn.run(
+            app,
+            host=config.host,
+            port=config.port,
+            log_config=None,
+            timeout_graceful_shutdown=GRACE_S,
+        )
+    finally:
+        stack.close()
+
+
+def _interrupt(_: int, __: FrameType | None) -> None:
+    raise KeyboardInterrupt

@@ -22,6 +22,7 @@ from mcp_types import CallToolResult, TextContent, ToolAnnotations
 from pydantic import BaseModel, Field
 
 from seoga.errors import SeogaError
+from seoga.search.engine import SearchAnswer, SearchRequest
 from seoga.storage.reading import StoredChunk
 from seoga_gateway.library import Info, Library, Overview, Part
 from seoga_gateway.places import describe
@@ -45,6 +46,8 @@ __all__ = [
     "KbId",
     "Overview",
     "Part",
+    "SearchAnswer",
+    "SearchRequest",
     "StoredChunk",
     "Tool",
     "cut",
