@@ -16,8 +16,6 @@ from itertools import chain
 from seoga.models import Chunk, ChunkState, Place
 from seoga.storage.records import PreparedChunk, Tokens
 
-# FTS5's trigram tokenizer gives no token for shorter terms; they are found in the table itself.
-TRIGRAM_MIN = 3
 _NOWHERE = Place()
 
 _INSERT_CHUNK = (
@@ -175,10 +173,9 @@ def _count_terms(conn: sqlite3.Connection, delta: Counter[str]) -> None:
         " excluded.df",
         more,
     )
+    # Terms under three characters give no trigram, but the two tables are only sound row for row.
     conn.execute(
-        "INSERT INTO terms_trigram (rowid, term) SELECT id, term FROM terms WHERE id > ? AND"
-        " length(term) >= ?",
-        (newest, TRIGRAM_MIN),
+        "INSERT INTO terms_trigram (rowid, term) SELECT id, term FROM terms WHERE id > ?", (newest,)
     )
     conn.executemany("UPDATE terms SET df = df - ? WHERE term = ?", less)
     _forget_terms(conn, (term for _, term in less))
@@ -193,6 +190,6 @@ def _forget_terms(conn: sqlite3.Connection, terms: Iterable[str]) -> None:
     # The index keeps no text of its own: it must be told the term that a row had.
     conn.executemany(
         "INSERT INTO terms_trigram (terms_trigram, rowid, term) VALUES ('delete', ?, ?)",
-        [row for row in gone if len(row[1]) >= TRIGRAM_MIN],
+        gone,
     )
     conn.executemany("DELETE FROM terms WHERE id = ?", [(row[0],) for row in gone])

@@ -188,24 +188,24 @@ def test_a_snapshot_sees_one_state_through_several_reads(path: Path) -> None:
 
 
 def test_a_transaction_that_raises_leaves_nothing(writer: sqlite3.Connection) -> None:
-    with pytest.raises(ZeroDivisionError), database.transaction(writer) as conn:
-        conn.execute("INSERT INTO meta VALUES ('a', '1')")
-        _ = 1 / 0
+    with pytest.raises(sqlite3.IntegrityError), database.transaction(writer) as conn:
+        conn.executemany("INSERT INTO meta VALUES (?, '1')", [("a",), ("a",)])
     assert not writer.in_transaction
     assert writer.execute("SELECT count(*) FROM meta").fetchone() == (0,)
 
 
+def put(conn: sqlite3.Connection, key: str, value: str) -> None:
+    with database.transaction(conn):
+        conn.execute("INSERT INTO meta VALUES (?, ?)", (key, value))
+
+
 def test_a_full_disk_is_said_and_the_database_stays_usable(writer: sqlite3.Connection) -> None:
     writer.execute(f"PRAGMA max_page_count = {pragma(writer, 'page_count')}")
-    with (
-        pytest.raises(StorageError, match="the disk is full") as caught,
-        database.transaction(writer) as conn,
-    ):
-        conn.execute("INSERT INTO meta VALUES ('a', ?)", ("x" * 10_000_000,))
+    with pytest.raises(StorageError, match="the disk is full") as caught:
+        put(writer, "a", "x" * 10_000_000)
     assert "Free space" in caught.value.hint
     writer.execute("PRAGMA max_page_count = 1000000")
-    with database.transaction(writer) as conn:
-        conn.execute("INSERT INTO meta VALUES ('a', '1')")
+    put(writer, "a", "1")
 
 
 def test_a_locked_database_is_said(writer: sqlite3.Connection, path: Path) -> None:
@@ -231,20 +231,15 @@ def test_a_file_that_is_no_database_is_said(tmp_path: Path) -> None:
 
 def test_a_corrupt_page_is_said(path: Path) -> None:
     conn = database.open_writer(path)
-    with database.transaction(conn):
-        conn.execute("INSERT INTO meta VALUES ('a', ?)", ("x" * 100_000,))
+    put(conn, "a", "x" * 500_000)
     conn.close()
     with path.open("r+b") as file:
-        file.seek(8192)
-        file.write(b"\xff" * 200_000)
-    with pytest.raises(StorageError, match="corrupt|no database"):
-        conn = database.open_writer(path)
-        try:
-            with database.speaking(path):
-                conn.execute("PRAGMA integrity_check").fetchall()
-                conn.execute("SELECT * FROM meta, files, chunks").fetchall()
-        finally:
-            conn.close()
+        file.seek(path.stat().st_size - 400_000)
+        file.write(b"\xff" * 300_000)
+    reader = database.open_reader(path)
+    with pytest.raises(StorageError, match=r"the database is corrupt"), database.speaking(reader):
+        reader.execute("SELECT * FROM meta").fetchall()
+    reader.close()
 
 
 def test_a_checkpoint_truncates_the_wal_unless_a_reader_holds_it(path: Path) -> None:

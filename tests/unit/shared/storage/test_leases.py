@@ -27,7 +27,9 @@ def path(tmp_path: Path) -> Path:
 def set_clock(path: Path, heartbeat_ns: int, expires_ns: int) -> None:
     conn = connect(path)
     with transaction(conn):
-        conn.execute("UPDATE leases SET heartbeat_ns = ?, expires_ns = ?", (heartbeat_ns, expires_ns))
+        conn.execute(
+            "UPDATE leases SET heartbeat_ns = ?, expires_ns = ?", (heartbeat_ns, expires_ns)
+        )
     conn.close()
 
 
