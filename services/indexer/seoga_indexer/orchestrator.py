@@ -25,6 +25,8 @@ from seoga_indexer.queuefile import import_queue_file
 POLL_S = 0.5
 # A second child waits for the first one's lease; more would only wait beside it.
 _MOST_CHILDREN = 2
+# Of this process: detached workers outlive the engine that started them, and must be reaped.
+_children: list[subprocess.Popen[bytes]] = []
 
 RunKb = Callable[..., RunResult]
 
@@ -152,7 +154,6 @@ class Orchestrator:
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
         self._wanted = False
-        self._children: list[subprocess.Popen[bytes]] = []
 
     def ensure(self) -> None:
         """Called after an entry was queued."""
@@ -196,11 +197,11 @@ class Orchestrator:
                 log.error("the queue cannot be worked", error=error.message)
 
     def _ensure_child(self) -> None:
-        self._children = [child for child in self._children if child.poll() is None]
-        if len(self._children) < _MOST_CHILDREN:
+        _children[:] = [child for child in _children if child.poll() is None]
+        if len(_children) < _MOST_CHILDREN:
             base = str(self._stack.settings.base_path)
             command = [sys.executable, "-m", "seoga.cli.main", "exec-queue", "--base-path", base]
-            self._children.append(
+            _children.append(
                 subprocess.Popen(
                     command,
                     stdin=subprocess.DEVNULL,

@@ -27,9 +27,10 @@ from seoga_indexer.progress import Reporter
 
 T = TypeVar("T")
 
-MAX_FILES = 64
+# Larger batches write each common term of the keyword index less often.
+MAX_FILES = 256
 MAX_CHARS = 4_000_000
-MAX_AGE_S = 0.25
+MAX_AGE_S = 0.5
 
 
 @dataclass(slots=True)
@@ -46,8 +47,8 @@ class Done:
 
 
 class Writer:
-    """Applies outcomes to the store. Files wait in a batch until it is full or a quarter of a
-    second old; everything else is written at once, after what came before it."""
+    """Applies outcomes to the store. Files wait in a batch until it is full or half a second
+    old; everything else is written at once, after what came before it."""
 
     def __init__(self, store: DocumentStore, reporter: Reporter, *, reuse: bool) -> None:
         self.done = Done()

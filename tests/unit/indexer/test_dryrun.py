@@ -1,0 +1,82 @@
+"""check_changes says what a run would do, and does nothing."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import pytest
+
+from seoga.errors import InvalidArgument, NotFound
+
+
+def test_a_kb_that_was_never_indexed_has_everything_to_add(place: Any) -> None:
+    place.write("a.md", "one")
+    report = place.engine.check_changes("kb")
+    assert report.added == ("docs/a.md",)
+    assert not report.is_clean
+    assert not place.kb.db_path.exists()
+
+
+def test_nothing_changed_is_clean(place: Any) -> None:
+    place.write("a.md", "one")
+    place.write("broken.md", "!corrupt")
+    place.run()
+    report = place.engine.check_changes("kb")
+    assert report.is_clean
+    assert report.counts["unchanged"] == 2
+    assert report.failed == ("docs/broken.md: corrupt",)
+
+
+def test_added_modified_and_deleted_are_named(place: Any) -> None:
+    for name in ("a", "b", "c"):
+        place.write(f"{name}.md", name)
+    place.run()
+    place.write("a.md", "changed")
+    (place.docs / "b.md").unlink()
+    place.write("d.md", "new")
+    os.utime(place.docs / "c.md", (1, 1))
+    before = place.query("SELECT * FROM files")
+    report = place.engine.check_changes("kb")
+    assert (report.added, report.modified, report.deleted) == (
+        ("docs/d.md",),
+        ("docs/a.md",),
+        ("docs/b.md",),
+    )
+    assert place.query("SELECT * FROM files") == before
+    assert place.extraction.reads == ["a.md", "b.md", "c.md"] or len(place.extraction.reads) == 3
+
+
+def test_no_provider_is_asked(place: Any) -> None:
+    place.configure("hashing")
+    place.write("a.md", "one")
+    place.run()
+    place.embedding.calls = 0
+    place.embedding.card = lambda spec: pytest.fail("the provider was asked")
+    assert place.engine.check_changes("kb").is_clean
+    assert place.embedding.calls == 0
+
+
+def test_an_emptied_root_needs_action(place: Any) -> None:
+    place.write("a.md", "one")
+    place.run()
+    (place.docs / "a.md").unlink()
+    report = place.engine.check_changes("kb")
+    assert "empty" in report.needs_action[0]
+
+
+def test_other_versions_and_models_are_stale(place: Any) -> None:
+    place.configure("hashing")
+    place.write("a.md", "one")
+    place.run()
+    place.extraction.version = "2"
+    assert place.engine.check_changes("kb").stale == ("extraction",)
+    place.configure("openai")
+    assert "model" in place.engine.check_changes("kb").stale
+
+
+def test_a_bad_id_never_touches_a_path(place: Any) -> None:
+    with pytest.raises(InvalidArgument):
+        place.engine.check_changes("../kb")
+    with pytest.raises(NotFound):
+        place.engine.check_changes("other")
