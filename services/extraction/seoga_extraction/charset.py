@@ -15,6 +15,9 @@ _BOMS = (
 _SAMPLE = 64 * 1024
 # C0 controls that text does not use (tab, newlines, form feed, backspace and escape are left out).
 _CONTROLS = bytes(set(range(32)) - set(b"\t\n\r\f\b\x1b\x1a")) + b"\x7f"
+_WESTERN = frozenset(
+    "àâäáãåæçèéêëìíîïñòóôõöøœßùúûüÿÀÂÄÁÃÅÆÇÈÉÊËÍÎÏÑÓÔÕÖØŒÙÚÛÜ¿¡«»‘’“”–—…€£§©®°·•\xa0"
+)
 _MARKS = re.compile("[\x00-\x08\x0e-\x19\x1c-\x1f\ufffd\ufffe\uffff]")
 
 
@@ -43,7 +46,7 @@ def decode(data: bytes, declared: str = "") -> tuple[str, str]:
     """The text and the charset it was in. Never fails; `declared` is what the file itself names.
 
     Order: BOM, zero bytes (UTF-16, UTF-32), strict UTF-8, the declared charset, CP949 by the share
-    of Hangul, UTF-8 with few broken bytes, charset-normalizer.
+    of Hangul, UTF-8 with few broken bytes, CP1252 by its letters, charset-normalizer.
     """
     name, skip = bom(data)
     if not name:
@@ -59,6 +62,8 @@ def decode(data: bytes, declared: str = "") -> tuple[str, str]:
     broken = text.count("\ufffd")
     if broken * 20 <= sum(character > "\x7f" for character in text):
         return text, "utf-8"
+    if (western := _western(data)) is not None:
+        return western, "cp1252"
     return _guessed(data)
 
 
@@ -107,6 +112,16 @@ def _korean(data: bytes) -> str | None:
     sample = hangul[:5000]
     common = sum(len(character.encode("euc-kr", "ignore")) == 2 for character in sample)
     return text if common >= 0.9 * len(sample) else None
+
+
+def _western(data: bytes) -> str | None:
+    """CP1252 when every sign above ASCII is one of Western European text, and most are not."""
+    text = _strict(data, "cp1252")
+    if text is None:
+        return None
+    foreign = [character for character in text if character > "\x7f"]
+    known = all(character in _WESTERN for character in foreign)
+    return text if known and len(foreign) <= 0.3 * len(text) else None
 
 
 def _guessed(data: bytes) -> tuple[str, str]:

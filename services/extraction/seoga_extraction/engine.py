@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +36,7 @@ class ExtractionEngine:
         )
         self._pool = Pool(settings.extract_workers, package, limits)
 
-    def extract(self, path: Path, name: str) -> Iterator[Event]:
+    def extract(self, path: Path, name: str) -> Generator[Event, None, None]:
         """The events of one file, see `Extraction.extract`. Leaving the stream early is fine."""
         started = time.monotonic()
         outcome = "abandoned"

@@ -66,6 +66,8 @@ class Answer:
         """One more event; goes out when enough has gathered or some time has passed."""
         event = cleaned(event)
         if isinstance(event, Section):
+            if not event.text or event.text.isspace():
+                return
             self._pending += len(event.text)
             self._count += 1
         self._events.append(pack(event))

@@ -75,7 +75,7 @@ class ExtractionClient:
 
         self._http = Http("extraction", base_url, transport)
 
-    def extract(self, path: Path, name: str) -> Iterator[Event]:
+    def extract(self, path: Path, name: str) -> Generator[Event, None, None]:
         """See `Extraction.extract`; also raises ServiceUnavailable, at any point."""
         try:
             # Opening a FIFO would wait for its writer.

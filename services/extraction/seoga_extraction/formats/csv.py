@@ -27,9 +27,9 @@ def parse(source: Input) -> Parsed:
 def _delimiter(source: Input, text: str) -> str:
     if source.extension == ".tsv":
         return "\t"
-    # csv.Sniffer takes letters for delimiters; counting in the first lines does not.
-    lines = [line for line in text[:20000].split("\n")[:10] if line.strip()]
-    return max(",;\t|", key=lambda mark: min((line.count(mark) for line in lines), default=0))
+    # csv.Sniffer takes letters for delimiters; the header names its own.
+    header = next((line for line in text[:20000].split("\n") if line.strip()), "")
+    return max(",;\t|", key=header.count)
 
 
 def _tables(text: str, delimiter: str) -> Iterator[Section]:

@@ -126,11 +126,11 @@ class Walker:
         yield from self._flush()
 
     def _content(self, element: HtmlElement, depth: int) -> Iterator[Section]:
-        self._inline.append(element.text or "")
+        self._inline.append(one_space(element.text or ""))
         for child in element:
             if not dropped(child):
                 yield from self._child(child, depth + 1)
-            self._inline.append(child.tail or "")
+            self._inline.append(one_space(child.tail or ""))
 
     def _child(self, child: HtmlElement, depth: int) -> Iterator[Section]:
         tag = child.tag

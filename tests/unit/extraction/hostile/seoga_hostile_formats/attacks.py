@@ -1,0 +1,78 @@
+"""One format whose content names the attack."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Iterator
+
+from seoga.models import DocumentInfo, Section
+from seoga_extraction.format import Format, Input
+
+
+def parse(source: Input) -> Iterator[DocumentInfo | Section]:
+    order = source.head.decode().split()[1:]
+    yield DocumentInfo("attack", meta={"pid": os.getpid()})
+    yield Section("before")
+    time.sleep(0.3)  # longer than a frame waits, so that the first events are on their way
+    yield Section("sent")
+    ATTACKS[order[0]]()
+    yield Section("after")
+
+
+def segfault() -> None:
+    os.kill(os.getpid(), signal.SIGSEGV)
+
+
+def killed() -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def leave() -> None:
+    os._exit(3)
+
+
+def hang() -> None:
+    time.sleep(3600)
+
+
+def spin() -> None:
+    while True:
+        pass
+
+
+def eat() -> None:
+    held = []
+    while True:
+        held.append(bytearray(16 << 20))
+
+
+def nest() -> None:
+    nest()
+
+
+def shout() -> None:
+    print("noise on stdout")
+    os.write(1, b"more noise" * 10000)
+    os.write(2, b"noise on stderr" * 100000)
+
+
+def bug() -> None:
+    raise KeyError("inside the parser")
+
+
+def leak() -> None:
+    KEPT.append(bytearray(b"x") * (420 << 20))
+
+
+def fine() -> None:
+    return
+
+
+KEPT: list[bytearray] = []
+ATTACKS = {
+    attack.__name__: attack
+    for attack in (segfault, killed, leave, hang, spin, eat, nest, shout, bug, leak, fine)
+}
+FORMAT = Format("attack", parse, sniff=lambda source: source.head.startswith(b"ATTACK "))

@@ -1,0 +1,153 @@
+"""PDF: reading order, paragraphs, and what is said of pages without text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pymupdf
+import pytest
+
+from seoga.errors import ExtractionFailed, Reason
+from seoga.models import Place, SectionKind
+from seoga_extraction.formats.pdf.layout import Line, compounds, paragraphs, regions, turned
+
+Reading = Callable[..., Any]
+
+
+def column(x: float, lines: list[str], y: float = 100, width: float = 200) -> list[Line]:
+    return [
+        Line(x, y + 12 * row, x + width, y + 12 * row + 10, text) for row, text in enumerate(lines)
+    ]
+
+
+def texts(lines: list[Line]) -> list[str]:
+    return [line.text for region in regions(lines) for line in region]
+
+
+LEFT = [f"left line {n} of the first column here" for n in range(8)]
+RIGHT = [f"right line {n} of the second column" for n in range(8)]
+
+
+def test_two_columns_are_read_one_after_the_other() -> None:
+    assert texts(column(50, LEFT) + column(300, RIGHT)) == LEFT + RIGHT
+
+
+def test_columns_written_row_by_row_are_still_read_as_columns() -> None:
+    rows = zip(column(50, LEFT), column(300, RIGHT), strict=True)
+    assert texts([line for row in rows for line in row]) == LEFT + RIGHT
+
+
+def test_a_title_across_comes_before_both_columns() -> None:
+    title = Line(60, 60, 480, 80, "A title across the page")
+    lines = [*column(50, LEFT), *column(300, RIGHT), title]
+    assert texts(lines) == ["A title across the page", *LEFT, *RIGHT]
+
+
+def test_cells_of_a_table_stay_in_their_rows() -> None:
+    rows = [
+        [Line(50, 100 + 12 * n, 90, 110 + 12 * n, f"k{n}"),
+         Line(300, 100 + 12 * n, 340, 110 + 12 * n, f"v{n}")]
+        for n in range(6)
+    ]  # fmt: skip
+    (region,) = regions([cell for row in rows for cell in row])
+    assert paragraphs(region) == ["\n".join(f"k{n}  v{n}" for n in range(6))]
+
+
+def test_lines_of_a_paragraph_are_joined_and_divided_words_made_whole() -> None:
+    lines = column(50, ["The exam-", "ple is a well-", "known one, a well-known", "thing."])
+    assert paragraphs(lines, compounds(lines)) == [
+        "The example is a well-known one, a well-known thing."
+    ]
+
+
+def test_korean_lines_are_joined_by_a_blank_and_articles_begin_paragraphs() -> None:
+    lines = column(50, ["가. 계약자는 보험료를 납입할", "의무를 집니다.", "나. 수익자는 받습니다."])
+    assert paragraphs(lines) == [
+        "가. 계약자는 보험료를 납입할 의무를 집니다.",
+        "나. 수익자는 받습니다.",
+    ]
+
+
+def test_a_page_on_its_side_is_turned() -> None:
+    sideways = [
+        Line(100 + 12 * n, 50, 110 + 12 * n, 400, f"l{n}", direction=(0.0, -1.0)) for n in range(4)
+    ]
+    assert texts(turned(sideways)) == ["l0", "l1", "l2", "l3"]
+
+
+def made(**pages: Any) -> bytes:
+    document = pymupdf.open()
+    for text in pages["texts"]:
+        page = document.new_page()
+        if text:
+            page.insert_text((72, 72), text)
+    data = document.tobytes(**pages.get("save", {}))
+    document.close()
+    return bytes(data)
+
+
+def test_pages_are_marked_and_count_from_one(read: Reading) -> None:
+    got = read("a.pdf", made(texts=["first page", "", "third page"]))
+    assert [(one.text, one.place) for one in got.sections] == [
+        ("## Page 1", Place(page=1)),
+        ("first page", Place(page=1)),
+        ("## Page 2", Place(page=2)),
+        ("## Page 3", Place(page=3)),
+        ("third page", Place(page=3)),
+    ]
+    assert got.info.meta["pages"] == 3
+
+
+def test_blank_pages_are_an_empty_document_not_a_scan(read: Reading) -> None:
+    assert not read("a.pdf", made(texts=["", ""])).text.replace("## Page", "").strip("12 \n")
+
+
+@pytest.mark.parametrize(
+    ("user", "reason"), [("", None), ("secret", Reason.ENCRYPTED)], ids=["empty", "secret"]
+)
+def test_only_a_real_password_keeps_a_file_closed(
+    read: Reading, user: str, reason: Reason | None
+) -> None:
+    save = {"encryption": pymupdf.PDF_ENCRYPT_AES_256, "owner_pw": "owner", "user_pw": user}
+    data = made(texts=["hello"], save=save)
+    if reason is None:
+        assert "hello" in read("a.pdf", data).text
+        return
+    with pytest.raises(ExtractionFailed) as failed:
+        read("a.pdf", data)
+    assert failed.value.reason is reason
+
+
+def test_a_scan_needs_ocr_and_a_scan_among_text_says_which_page(
+    read: Reading, handed: Path
+) -> None:
+    scans = handed / "pdf_derived_scans"
+    with pytest.raises(ExtractionFailed) as failed:
+        read("a.pdf", (scans / "ko_policy_scan200.pdf").read_bytes())
+    assert failed.value.reason is Reason.NEEDS_OCR
+    mixed = read("a.pdf", (scans / "ko_policy_mixed_text_scan.pdf").read_bytes())
+    pages = mixed.of(SectionKind.PAGE)
+    assert [dict(page.meta) for page in pages] == [{}, {"needs_ocr": True}]
+
+
+@pytest.mark.parametrize(
+    ("name", "before", "after"),
+    [
+        ("tika__testPDFTwoTextBoxes.pdf", "Left column line 2", "Right column line 1"),
+        ("olmocr__multi_column_miss.pdf", "industry’s public relations ambitions", "smokers. "),
+        ("unstructured__multi-column-2p.pdf", "Abstract", "Introduction"),
+        ("pdf.js__tracemonkey.pdf", "Abstract", "Introduction"),
+    ],
+)
+def test_real_columns_are_read_in_order(
+    read: Reading, handed: Path, name: str, before: str, after: str
+) -> None:
+    text = read(name, (handed / "pdf" / name).read_bytes()).text
+    assert -1 < text.index(before) < text.rindex(after.strip())
+
+
+def test_ligatures_come_out_as_letters(read: Reading, handed: Path) -> None:
+    data = (handed / "pdf" / "pdf.js__copy_paste_ligatures.pdf").read_bytes()
+    assert not set(read("a.pdf", data).text) & set("ﬀﬁﬂﬃﬄ")

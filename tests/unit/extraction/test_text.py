@@ -1,0 +1,139 @@
+"""Text, its charsets, source code and tables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from seoga.errors import ExtractionFailed, Reason
+from seoga.models import Place, SectionKind
+from seoga_extraction.charset import decode, is_text
+
+Reading = Callable[..., object]
+
+KOREAN = "보고서는 3월 31일까지 제출합니다.\n담당자: 김철수\n\n문의는 총무과로 하십시오.\n" * 3
+ENGLISH = "The report is due on 31 March.\n\nAsk the office.\n"
+
+
+@pytest.mark.parametrize("text", [KOREAN, ENGLISH, KOREAN + ENGLISH])
+@pytest.mark.parametrize(
+    "charset",
+    ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-32-le", "utf-32-be"],
+)
+def test_unicode_is_read_with_and_without_a_byte_order_mark(text: str, charset: str) -> None:
+    data = text.encode(charset)
+    assert is_text(data)
+    assert decode(data)[0] == text
+
+
+@pytest.mark.parametrize("charset", ["cp949", "euc-kr"])
+@pytest.mark.parametrize("text", [KOREAN, "김철수", "서울특별시 종로구 세종대로 209 (세종로)"])
+def test_legacy_korean_is_not_read_as_anything_else(text: str, charset: str) -> None:
+    data = text.encode(charset)
+    assert decode(data) == (text, "cp949")
+
+
+def test_syllables_outside_ks_x_1001_are_read() -> None:
+    text = "똠방각하와 펲시맨이 봤다고 말했다. 그것은 사실이 아니었다.\n"
+    assert decode(text.encode("cp949"))[0] == text
+
+
+def test_western_accents_are_not_taken_for_korean() -> None:
+    text = "Les élèves étaient déjà là, à côté de la fenêtre; où est le théâtre ?\n" * 4
+    assert decode(text.encode("cp1252"))[0].startswith("Les élèves étaient déjà")
+
+
+def test_japanese_and_chinese_are_not_taken_for_korean() -> None:
+    japanese = "会議の議事録を作成してください。明日までにお願いします。\n" * 4
+    assert decode(japanese.encode("euc-jp"))[0] == japanese
+    chinese = "這是一個測試文件，請在明天之前完成報告並提交給辦公室。\n" * 4
+    assert decode(chinese.encode("big5"))[0] == chinese
+
+
+def test_one_broken_byte_does_not_cost_the_text() -> None:
+    data = KOREAN.encode() + b"\xff" + KOREAN.encode()
+    text, charset = decode(data)
+    assert charset == "utf-8"
+    assert text.count("\ufffd") == 1
+
+
+@given(st.binary(max_size=400))
+def test_any_bytes_decode_to_something(data: bytes) -> None:
+    assert isinstance(decode(data)[0], str)
+
+
+def test_paragraphs_name_their_lines_whatever_the_line_ends(read: Reading) -> None:
+    got = read("a.txt", b"one\r\ntwo\r\n\r\n\r\nthree\rfour")
+    assert [(one.text, one.place) for one in got.sections] == [
+        ("one\ntwo", Place(line_start=1, line_end=2)),
+        ("three\nfour", Place(line_start=5, line_end=6)),
+    ]
+
+
+def test_a_log_without_blank_lines_is_cut_into_pieces_that_can_be_cited(read: Reading) -> None:
+    got = read("a.log", "".join(f"line {number}\n" for number in range(1, 121)))
+    assert [one.place.line_start for one in got.sections] == [1, 51, 101]
+    assert got.sections[-1].place.line_end == 120
+
+
+def test_white_space_alone_is_an_empty_document_not_an_error(read: Reading) -> None:
+    assert read("a.txt", " \n\n\t").sections == []
+
+
+def test_code_is_fenced_with_its_lines_and_its_symbol(read: Reading) -> None:
+    code = "import os\n\n\n@cache\ndef first():\n    return 1\n\n\nclass Second:\n    x = 2\n"
+    got = read("pkg/a.py", code)
+    assert got.info.meta == {"language": "python"}
+    assert [(one.heading_path, one.place.line_start) for one in got.sections] == [
+        ((), 1),
+        (("first",), 4),
+        (("Second",), 9),
+    ]
+    assert got.sections[1].text == "```python\n@cache\ndef first():\n    return 1\n```"
+
+
+def test_code_is_known_by_its_shebang(read: Reading) -> None:
+    assert read("bin/tool", "#!/usr/bin/env python3\nprint(1)\n").info.format == "code"
+
+
+def test_a_long_function_is_cut_at_blank_lines(read: Reading) -> None:
+    code = "def f():\n" + "".join(f"    a{n} = {n}\n" + "\n" * (n % 10 == 0) for n in range(300))
+    got = read("a.py", code)
+    assert len(got.sections) > 3
+    assert all(one.heading_path == ("f",) for one in got.sections)
+
+
+def test_csv_is_a_table_with_its_header_again_in_every_part(read: Reading) -> None:
+    rows = "".join(f'{n};"a|b\nc"\n' for n in range(250))
+    got = read("a.csv", "번호;이름\n" + rows)
+    assert [one.kind for one in got.sections] == [SectionKind.TABLE] * 2
+    assert all(one.text.startswith("| 번호 | 이름 |\n| --- | --- |\n") for one in got.sections)
+    assert "| 0 | a\\|b c |" in got.sections[0].text
+    assert got.sections[0].place == Place(line_start=1, line_end=401)
+    assert got.sections[1].place.line_start == 402
+
+
+def test_a_quote_that_never_ends_does_not_lose_the_file(read: Reading) -> None:
+    assert "tail" in read("a.csv", 'a,b\n"open,' + "x" * 2_000_000 + "\ntail").text
+
+
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [
+        (b"", Reason.EMPTY),
+        (bytes(range(256)) * 40, Reason.BINARY),
+        (b"\x00" * 500, Reason.BINARY),
+        (b"text at first\n" + b"\x00\x01\x02\x03" * 200, Reason.BINARY),
+        (b"\x89PNG\r\n\x1a\n" + b"\x00" * 50, Reason.UNSUPPORTED),
+        (b"{\\rtf1 hello}", Reason.UNSUPPORTED),
+    ],
+)
+def test_what_is_no_text_is_refused_by_its_content(
+    read: Reading, data: bytes, reason: Reason
+) -> None:
+    with pytest.raises(ExtractionFailed) as failed:
+        read("innocent.txt", data)
+    assert failed.value.reason is reason
