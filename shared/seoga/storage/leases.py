@@ -7,12 +7,9 @@ writes, does.
 
 from __future__ import annotations
 
-import os
-import socket
 import sqlite3
 import threading
 import time
-import uuid
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +18,7 @@ from typing import Self
 
 from seoga.errors import Busy, LeaseLost, StorageError
 from seoga.storage.database import connect, transaction
+from seoga.storage.owners import is_dead, new_owner
 
 WRITER = "writer"
 WORKER = "worker"
@@ -50,7 +48,9 @@ def holder(conn: sqlite3.Connection, name: str) -> LeaseInfo | None:
     # hours.
     if expires <= now or heartbeat > now + (expires - heartbeat):
         return None
-    return LeaseInfo(name, owner, token, max(0.0, (now - heartbeat) / _NS))
+    if is_dead(owner):
+        return None
+    return LeaseInfo(name, owner.partition("@")[0], token, max(0.0, (now - heartbeat) / _NS))
 
 
 class Lease:
@@ -66,7 +66,7 @@ class Lease:
     def acquire(cls, path: Path, name: str = WRITER, seconds: float = 30.0) -> Lease:
         """Takes the lease of a database that `open_writer` has prepared. Raises Busy when another
         owner is alive."""
-        owner = f"{socket.gethostname()}:{os.getpid()}:{uuid.uuid4().hex[:8]}"
+        owner = new_owner()
         with closing(connect(path)) as conn, transaction(conn):
             if other := holder(conn, name):
                 raise Busy(
