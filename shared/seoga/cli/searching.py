@@ -71,25 +71,10 @@ def search(
         embedding = None if mode == "bm25" else stack.embedding
         answer = ask(kbs, request, embedding)
     if as_json:
-        emit(answer_json(answer))
+        emit(answer.to_json())
     else:
         _show(answer)
     return 0
-
-
-def answer_json(answer: SearchAnswer) -> dict[str, object]:
-    """The object of `search --json`; the query is not echoed."""
-    return {
-        "results": [hit.to_json() for hit in answer.hits],
-        "message": answer.message,
-        "best_score": answer.best_score,
-        "threshold": answer.threshold,
-        "hidden": answer.hidden,
-        "dropped": answer.dropped,
-        "pending": answer.pending,
-        "mode": answer.mode,
-        "warnings": list(answer.warnings),
-    }
 
 
 def hit_lines(hit: Hit) -> list[str]:
