@@ -165,7 +165,7 @@ def _where(chunk: Chunk, lang: str) -> tuple[str, str, str, str]:
 
 
 def _count_terms(conn: sqlite3.Connection, delta: Counter[str]) -> None:
-    more = sorted((term, n) for term, n in delta.items() if n > 0)
+    more = sorted(pair for pair in delta.items() if pair[1] > 0)
     less = [(-n, term) for term, n in delta.items() if n < 0]
     newest = conn.execute("SELECT coalesce(max(id), 0) FROM terms").fetchone()[0]
     conn.executemany(

@@ -34,8 +34,7 @@ _READER_PRAGMAS = (
     "PRAGMA query_only = ON",
     "PRAGMA foreign_keys = ON",
     "PRAGMA temp_store = MEMORY",
-    "PRAGMA cache_size = -16384",
-    "PRAGMA mmap_size = 268435456",
+    "PRAGMA cache_size = -32768",
 )
 
 _WORDS = {
