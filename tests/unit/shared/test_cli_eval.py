@@ -1,0 +1,57 @@
+"""`eval`: a benchmark folder through the real command."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+KEYS = {"ndcg_at_10", "recall_at_5", "recall_at_10", "mrr_at_10", "ms_p50", "ms_p95"}
+
+
+def written(folder: Path, name: str, rows: list[dict[str, Any]]) -> None:
+    text = "\n".join(json.dumps(row, ensure_ascii=False) for row in rows)
+    (folder / f"{name}.jsonl").write_text(text, "utf-8")
+
+
+@pytest.fixture
+def benchmark(tmp_path: Path) -> Path:
+    folder = tmp_path / "bench"
+    folder.mkdir()
+    written(
+        folder,
+        "corpus",
+        [
+            {"_id": "a", "title": "휴가", "text": "연차 휴가는 규정에 따라 부여한다."},
+            {"_id": "b", "title": "Ships", "text": "The harbour opens at dawn."},
+        ],
+    )
+    written(folder, "queries", [{"_id": "q", "text": "연차 휴가"}, {"_id": "r", "text": "harbour"}])
+    written(
+        folder,
+        "qrels",
+        [
+            {"query-id": "q", "corpus-id": "a", "score": 1},
+            {"query-id": "r", "corpus-id": "b", "score": 1},
+        ],
+    )
+    return folder
+
+
+def test_a_benchmark_gives_its_figures_in_every_mode_from_one_index(
+    seoga: Any, benchmark: Path, tmp_path: Path
+) -> None:
+    for mode in ("bm25", "vector", "auto"):
+        done = seoga("eval", benchmark, f"--mode={mode}", "--json")
+        assert done.code == 0, done.err
+        assert set(done.json) == KEYS
+        assert done.json["ndcg_at_10"] == 1.0
+    assert len(list((tmp_path / "cache" / "eval").iterdir())) == 1
+
+
+def test_a_folder_that_is_no_benchmark_is_one_line(seoga: Any, tmp_path: Path) -> None:
+    done = seoga("eval", tmp_path)
+    assert done.code == 64
+    assert "no benchmark" in done.err
