@@ -49,6 +49,12 @@ INDEXER_RUN_SECONDS = Histogram(
     "Time of an indexing run.",
     buckets=(1, 5, 15, 60, 300, 1800, 7200, 28800),
 )
+GATEWAY_CALLS = Counter(
+    "seoga_gateway_calls_total", "MCP tool calls, by outcome or error code.", ("tool", "outcome")
+)
+GATEWAY_CALL_SECONDS = Histogram(
+    "seoga_gateway_call_seconds", "Time to answer an MCP tool call.", ("tool",)
+)
 
 
 def exposition(multiprocess_dir: str) -> tuple[bytes, str]:

@@ -197,6 +197,8 @@ class Library:
 
 def _answers(kb: Kb) -> bool:
     """True from the first commit of its first run on; an index without documents answers too."""
+    if not kb.db_path.exists():
+        return False
     with closing(open_reader(kb.db_path)) as conn:
         return reading.commit_number(conn) > 0 or holder(conn, WRITER) is None
 

@@ -16,7 +16,7 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import CallToolResult, InputRequiredResult
 from pydantic import ValidationError
 
-from seoga import __version__, logs
+from seoga import __version__, logs, metrics
 from seoga.errors import InvalidArgument, NotFound, SeogaError
 from seoga.registry import discover
 from seoga.wiring import Stack
@@ -104,13 +104,24 @@ class SeogaServer(MCPServer[Library]):
         self, name: str, arguments: dict[str, Any], context: Context[Library, Any] | None = None
     ) -> CallToolResult | InputRequiredResult:
         """Runs a tool; whatever goes wrong comes back in the one error shape, never as a trace."""
+        # A label per name that a caller makes up would grow without bound.
+        label = name if name in self._schemas else "unknown"
+        with metrics.GATEWAY_CALL_SECONDS.labels(label).time():
+            outcome, result = await self._outcome(name, arguments, context)
+        metrics.GATEWAY_CALLS.labels(label, outcome).inc()
+        return result
+
+    async def _outcome(
+        self, name: str, arguments: dict[str, Any], context: Context[Library, Any] | None
+    ) -> tuple[str, CallToolResult | InputRequiredResult]:
         try:
             self._check(name, arguments)
-            return await super().call_tool(name, arguments, context)
+            return "ok", await super().call_tool(name, arguments, context)
         except MCPError:
             raise
         except Exception as error:
-            return failure(_known(name, error))
+            known = _known(name, error)
+            return known.code, failure(known)
 
     def _check(self, name: str, arguments: dict[str, Any]) -> None:
         if name not in self._schemas:

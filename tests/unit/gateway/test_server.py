@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+import threading
 
 import anyio
 import pytest
 from mcp import Client
+from prometheus_client import REGISTRY
 
 from seoga.errors import InvalidArgument
 from seoga.settings import settings
 from seoga.wiring import Stack
+from seoga_gateway.library import Library
 from seoga_gateway.server import build_server, choose, discovered
 
 
@@ -78,6 +81,46 @@ def test_listing_tools_loads_no_engine(kb) -> None:
 
     anyio.run(list_and_read)
     assert not {"embedding", "extraction", "indexing"} & set(vars(stack))
+
+
+def test_a_slow_call_holds_nobody_up(kb, monkeypatch) -> None:
+    released = threading.Event()
+    plain = Library.overview
+
+    def slow(self: Library) -> object:
+        assert released.wait(30)
+        return plain(self)
+
+    monkeypatch.setattr(Library, "overview", slow)
+    order: list[str] = []
+
+    async def session() -> None:
+        async with (
+            Client(build_server(Stack(settings()))) as client,
+            anyio.create_task_group() as group,
+        ):
+
+            async def call(tool: str, **arguments: str) -> None:
+                await client.call_tool(tool, arguments)
+                order.append(tool)
+
+            group.start_soon(call, "list_knowledge_bases")
+            await call("get_index_info", kb_id="handbook")
+            released.set()
+
+    anyio.run(session)
+    assert order == ["get_index_info", "list_knowledge_bases"]
+
+
+def test_calls_are_counted_by_outcome(kb, ask) -> None:
+    def counted(outcome: str) -> float:
+        labels = {"tool": "get_index_info", "outcome": outcome}
+        return REGISTRY.get_sample_value("seoga_gateway_calls_total", labels) or 0
+
+    before = counted("ok"), counted("not_found")
+    ask("get_index_info", kb_id="handbook")
+    ask("get_index_info", kb_id="nowhere")
+    assert (counted("ok"), counted("not_found")) == (before[0] + 1, before[1] + 1)
 
 
 def test_descriptions_and_schemas_stay_small(base_path) -> None:
