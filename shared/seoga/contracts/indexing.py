@@ -1,19 +1,19 @@
 """Indexing: ask for work on a knowledge base, stop it, or ask what a run would do."""
 
-from __future__ import annotations
-
+# No postponed annotations here: FastAPI reads those of the routes, whose types are imported late.
 import threading
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, fields
-from typing import Any, Protocol, TypedDict
+from typing import TYPE_CHECKING, Any, Protocol, TypedDict
 from urllib.parse import quote
 
-import httpx
-from fastapi import APIRouter
 from pydantic import BaseModel
 
-from seoga.contracts.http import Http
 from seoga.models import Partial
+
+if TYPE_CHECKING:
+    import httpx
+    from fastapi import APIRouter
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +160,9 @@ class JobRequest(BaseModel):
 class IndexingClient:
     """The indexer service at `base_url`."""
 
-    def __init__(self, base_url: str, transport: httpx.BaseTransport | None = None) -> None:
+    def __init__(self, base_url: str, transport: "httpx.BaseTransport | None" = None) -> None:
+        from seoga.contracts.http import Http
+
         self._http = Http("indexer", base_url, transport)
 
     def enqueue(
@@ -187,8 +189,10 @@ class IndexingClient:
         self._http.close()
 
 
-def routes(engine: Indexing) -> APIRouter:
+def routes(engine: Indexing) -> "APIRouter":
     """The HTTP face of an engine; FastAPI runs these plain functions in its thread pool."""
+    from fastapi import APIRouter
+
     router = APIRouter(prefix="/v1")
 
     @router.post("/jobs")
