@@ -161,11 +161,13 @@ def _windows(text: str, spans: Sequence[Span], sizes: _Sizes) -> Iterator[tuple[
             yield start, end
         return
     cutter = _Cutter(text, find_cuts(text, spans, sizes.cap), sizes, end)
-    done = start
+    done = shown = start
     while done < end:
         start, cut = cutter.next(start, done)
         first, last = trim(start, cut)
-        if _TEXTFUL.search(text, first, last):
+        # A stretch may hold nothing new but a page mark, which trimming takes off again.
+        if last > shown and _TEXTFUL.search(text, first, last):
+            shown = last
             yield first, last
         start, done = cutter.restart(start, cut), cut
 

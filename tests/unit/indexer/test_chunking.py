@@ -255,6 +255,11 @@ def test_marks_say_where_the_text_stands_and_text_is_nfc() -> None:
     ]
 
 
+def test_a_page_mark_never_makes_a_chunk_that_only_repeats_the_one_before() -> None:
+    chunks = chunks_of(heading("h"), para("1", "h"), page(6), para("11", "h"), target=13, overlap=4)
+    assert [c.end for c in chunks] == sorted({c.end for c in chunks})
+
+
 WORDS = st.text(alphabet='가나다요. \n\n?!()"“”-|:#·abc 12…', min_size=0, max_size=400)
 KINDS = st.sampled_from(
     [SectionKind.PARAGRAPH, SectionKind.LIST, SectionKind.TABLE, SectionKind.CODE, SectionKind.NOTE]
