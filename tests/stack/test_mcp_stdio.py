@@ -19,6 +19,31 @@ from seoga.kb import create_kb
 SEOGA = Path(sys.executable).with_name("seoga")
 START_LIMIT_S = 2.0
 
+REQUESTS = [
+    {
+        "id": 1,
+        "method": "initialize",
+        "params": {
+            "protocolVersion": "2025-06-18",
+            "capabilities": {},
+            "clientInfo": {"name": "test", "version": "1"},
+        },
+    },
+    {"method": "notifications/initialized"},
+    {"id": 2, "method": "tools/list"},
+    {"id": 3, "method": "tools/call", "params": {"name": "list_knowledge_bases"}},
+    {
+        "id": 4,
+        "method": "tools/call",
+        "params": {"name": "search_documents", "arguments": {"query": "휴가 규정이 뭐야"}},
+    },
+    {
+        "id": 5,
+        "method": "tools/call",
+        "params": {"name": "get_index_info", "arguments": {"kb_id": "../x"}},
+    },
+]
+
 
 @pytest.fixture(scope="module")
 def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -50,30 +75,6 @@ def test_a_client_that_starts_it_can_search(base: Path, mode: str) -> None:
 
 
 def test_initialize_is_answered_at_once_and_stdout_is_nothing_but_mcp(base: Path) -> None:
-    requests = [
-        {
-            "id": 1,
-            "method": "initialize",
-            "params": {
-                "protocolVersion": "2025-06-18",
-                "capabilities": {},
-                "clientInfo": {"name": "test", "version": "1"},
-            },
-        },
-        {"method": "notifications/initialized"},
-        {"id": 2, "method": "tools/list"},
-        {"id": 3, "method": "tools/call", "params": {"name": "list_knowledge_bases"}},
-        {
-            "id": 4,
-            "method": "tools/call",
-            "params": {"name": "search_documents", "arguments": {"query": "휴가 규정이 뭐야"}},
-        },
-        {
-            "id": 5,
-            "method": "tools/call",
-            "params": {"name": "get_index_info", "arguments": {"kb_id": "../x"}},
-        },
-    ]
     with subprocess.Popen(
         [SEOGA, "serve", "--base-path", base],
         stdin=subprocess.PIPE,
@@ -85,7 +86,7 @@ def test_initialize_is_answered_at_once_and_stdout_is_nothing_but_mcp(base: Path
         assert process.stdout is not None
         assert process.stderr is not None
         answers = []
-        for request in requests:
+        for request in REQUESTS:
             process.stdin.write(json.dumps({"jsonrpc": "2.0", **request}) + "\n")
             process.stdin.flush()
             if "id" in request:
