@@ -6,16 +6,17 @@ import base64
 import binascii
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Annotated, Any, Protocol
+from typing import TYPE_CHECKING, Annotated, Any, Protocol
 
 import numpy as np
-from fastapi import APIRouter
 from numpy.typing import NDArray
 from pydantic import BaseModel, Field
 
-from seoga.contracts.http import Http
 from seoga.errors import EmbeddingFailed, ProviderFault, unwire, wire
 from seoga.models import EmbeddingSpec, ModelCard
+
+if TYPE_CHECKING:
+    from fastapi import APIRouter
 
 Vector = NDArray[np.float32]
 
@@ -75,6 +76,9 @@ class EmbeddingClient:
     """The port over HTTP. Vectors travel as base64 of little-endian float32."""
 
     def __init__(self, base_url: str) -> None:
+        # HTTP is only needed where services are apart; loading it costs half of a short command.
+        from seoga.contracts.http import Http
+
         self._http = Http("embedding", base_url)
 
     def card(self, spec: EmbeddingSpec) -> ModelCard:
@@ -130,6 +134,8 @@ class QueryRequest(CardRequest):
 
 def routes(engine: Embedding) -> APIRouter:
     """The port as routes; FastAPI calls them in its thread pool."""
+    from fastapi import APIRouter
+
     router = APIRouter(prefix="/v1")
 
     @router.post("/card")

@@ -254,6 +254,7 @@ def index_info(conn: sqlite3.Connection) -> dict[str, Any]:
             },
             "embedding": serving[1].to_json() if serving else None,
             "embedding_building": generations.target(conn) not in _settled(serving),
+            "sources": json.loads(meta.get("sources", "{}")),
             "progress": json.loads(meta["progress"]) if "progress" in meta else None,
             "last_run": next(iter(runs(conn, 1)), None),
         }
