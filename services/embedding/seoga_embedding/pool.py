@@ -24,13 +24,13 @@ from seoga_embedding.passages import Result
 
 # A batch takes well under a second; a child that needs this long is stuck.
 _BATCH_S: Final = 120.0
-_START_S: Final = 60.0
+_START_S: Final = 120.0
 
 log = logs.get("embedding")
 
 
 class Crashed(Exception):
-    """The child died or hung while it worked on a batch."""
+    """The child died or hung."""
 
 
 class Child:
@@ -59,11 +59,9 @@ class Child:
         self.peak_kib = 0
         try:
             self._receive(_START_S)
-        except Crashed as error:
+        except Crashed:
             self.close()
-            raise EmbeddingFailed(
-                "The embedding process does not start.", "The log above says why."
-            ) from error
+            raise
 
     def embed(self, spec: EmbeddingSpec, passages: Sequence[Passage]) -> list[Result]:
         """The results of a batch. Raises Crashed, or the error of the provider as a whole."""
@@ -99,6 +97,17 @@ def _has_descriptor() -> bool:
         return sys.stderr.fileno() >= 0
     except (OSError, ValueError, AttributeError):
         return False
+
+
+def _started() -> Child:
+    # Apart from a crash at work: where no child comes up at all, splitting the batch would start
+    # one after the other in vain.
+    for _ in range(2):
+        try:
+            return Child()
+        except Crashed:
+            log.warning("embedding process did not start")
+    raise EmbeddingFailed("The embedding process does not start.", "The log says why.")
 
 
 def _closed() -> EmbeddingFailed:
@@ -157,7 +166,7 @@ class Pool:
         if self._closed:
             raise _closed()
         # There are as many threads as children may be, so one that finds none idle may start one.
-        child = Child()
+        child = _started()
         with self._lock:
             if not self._closed:
                 self._children.add(child)

@@ -12,10 +12,10 @@ SPLIT_VERSION: Final = 1
 # Every repetition is bounded or cannot match its own follower: no input makes these backtrack far.
 _DROPPED = re.compile(
     r"""
-    ^[ \t]*(?:```|~~~)[^\n]*$             # code fences: the marks, not the code
-    | ^[ \t]*\|?[ \t]*:?-{3,}[-:| \t]*$   # the rule under a table's header, or a line across
-    | ^[ \t]*[*_]{3,}[ \t]*$
-    | <!--(?:[^-]|-(?!->)){0,2000}-->
+    ^[ \t]{0,16}(?:```|~~~)[^\n]*$        # code fences: the marks, not the code
+    | ^[ \t]{0,16}\|?[ \t]{0,16}:?-{3,}[-:| \t]*$  # the rule under a table's header
+    | ^[ \t]{0,16}[*_]{3,}[ \t]*$
+    | <!--(?:[^-<]|-(?!->)|<(?!!--)){0,2000}-->
     | </?[A-Za-z][^<>\n]{0,300}>          # tags
     """,
     re.MULTILINE | re.VERBOSE,
