@@ -60,12 +60,11 @@ def evaluate(
     chosen = chosen_settings(base_path)
     with opened_stack(chosen) as stack, indexing(stack) as index:
         figures = measure(
-            folder,
+            [folder, *(beside or ())],
             SearchRequest("", mode=mode, fusion=fusion or ""),
             cache=chosen.cache_path / _CACHE,
             index=index,
             embedding=None if mode == "bm25" else stack.embedding,
-            beside=tuple(beside or ()),
         )
     if as_json:
         emit(figures)
