@@ -24,8 +24,9 @@ class SearchRequest:
     `exclude` whole path segments added to the KB's own, which `search_all` lifts. `path_glob` is
     relative to the source (`docs/**/*.md`; without a slash it matches the file's name). Dates are
     ISO, of the last change; `modified_before` given as a day includes that day. `max_chars` bounds
-    the text of all hits together; 0: no bound. For measuring: without `abstain` nothing is dropped, without
-    `fold` near duplicates stay, with `per_document` 0 a document may fill the answer.
+    the text of all hits together; 0: no bound. For measuring: without `abstain` nothing is
+    dropped, without `fold` near duplicates stay, with `per_document` 0 a document may fill the
+    answer.
     """
 
     query: str
@@ -54,8 +55,9 @@ class SearchAnswer:
     `best_score` is the best cosine seen (keyword mode: the best keyword share), admitted or not,
     None when nothing was found; `threshold` what it was measured against. `hidden` counts
     documents that would have been admitted but are in excluded folders, `dropped` passages that
-    were found and not admitted, `folded` near duplicates, `left_out` hits beyond `max_chars`. `pending` counts chunks
-    without vectors yet. `mode` is what was really done: hybrid, bm25 or vector.
+    were found and not admitted, `folded` near duplicates, `left_out` hits beyond `max_chars`.
+    `pending` counts chunks without vectors yet. `mode` is what was really done: hybrid, bm25 or
+    vector.
     """
 
     hits: tuple[Hit, ...]
