@@ -87,7 +87,8 @@ def parse_xml(data: bytes, name: str) -> etree._Element:
     try:
         return etree.fromstring(data, parser)
     except etree.XMLSyntaxError as error:
-        if "memory" in str(error).lower():
+        # lxml has no message of its own when an allocation failed.
+        if "memory" in str(error).lower() or "unknown error" in str(error):
             raise MemoryError(str(error)) from error
         raise ExtractionFailed(
             f"{name} inside the file is not well-formed XML ({error.msg}).", "", Reason.CORRUPT

@@ -82,6 +82,11 @@ def test_hostile_nesting_and_spans_end_soon(read: Reading, page: str) -> None:
     assert time.monotonic() - started < 20
 
 
+def test_a_page_of_comments_alone_is_empty(read: Reading) -> None:
+    assert not read("a.html", "<!-- a --> <!-- b -->").sections
+    assert not read("a.txt", "<!---->" * 3000 + "text that is no page").of(SectionKind.HEADING)
+
+
 def test_wikipedia_gives_its_article_without_its_menus(read: Reading, handed: Path) -> None:
     got = read("w.html", (handed / "html" / "markitdown__test_wikipedia.html").read_bytes())
     assert "Microsoft entered the operating system (OS) business in 1980" in got.text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 
 import pytest
@@ -146,3 +147,22 @@ def test_any_text_is_read_to_its_end_and_no_line_comes_twice(text: str) -> None:
         assert end is not None
         assert last < start <= end <= len(lines)
         last = end
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "# " + "{ #" * 30_000,
+        "# a" + " " * 60_000 + "b",
+        "---\n" + "k" * 100_000 + " " * 100_000 + "\n---\n",
+        "# " + "[" * 100_000 + "\n\n" + "![a](" * 20_000,
+        "|\n" + "|-" * 100_000,
+        "a " * 100_000 + "\n---",
+        "<" * 100_000 + "\n" + "> " * 50_000,
+        "\n".join(" " * depth + "- x" for depth in range(2000)),
+    ],
+)
+def test_patterns_do_not_backtrack_over_long_lines(read: Reading, text: str) -> None:
+    started = time.monotonic()
+    read("a.md", text)
+    assert time.monotonic() - started < 10

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from seoga.models import DocumentInfo, Section, SectionKind
 from seoga_extraction.format import Format, Input, Outline, Parsed, fenced, one_line, pipes
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from lxml.html import HtmlElement
 
 _START = re.compile(
-    rb"^\s*(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html[\s>])", re.I | re.S
+    rb"^\s*(?:<\?xml[^>]*>\s*)?(?:(?><!--.*?-->)\s*)*<(?:!doctype\s+html|html[\s>])", re.I | re.S
 )
 _META = re.compile(rb"<meta[^>]+charset\s*=\s*[\"']?\s*([\w.:-]+)", re.I)
 # Templates begin like pages but are programs.
@@ -99,10 +99,23 @@ def parse(source: Input) -> Parsed:
     text, charset = source.decoded(declared.group(1).decode("ascii") if declared else "")
     parser = html.HTMLParser(encoding="utf-8", huge_tree=False, no_network=True)
     # Given as bytes: a str with an XML declaration inside is refused.
-    root = html.document_fromstring(text.encode("utf-8", "replace") or b"<html/>", parser=parser)
+    root = _tree(text, parser)
     yield DocumentInfo("html", _title(root), {"charset": charset})
     body = root.find("body")
     yield from Walker().walk(root if body is None else body)
+
+
+def _tree(text: str, parser: Any) -> HtmlElement:
+    from lxml import etree, html
+
+    try:
+        return html.document_fromstring(text.encode("utf-8", "replace"), parser=parser)
+    except etree.ParserError:
+        # Nothing but comments or blanks.
+        return html.document_fromstring("<html><body></body></html>")
+    except etree.XMLSyntaxError as error:
+        # The only way that this parser fails, and it does not say so.
+        raise MemoryError(str(error)) from error
 
 
 def _title(root: HtmlElement) -> str:

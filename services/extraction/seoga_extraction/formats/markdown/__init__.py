@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from seoga.models import DocumentInfo
+from collections.abc import Iterator
+from itertools import islice
+
+from seoga.models import DocumentInfo, Section
 from seoga_extraction.format import Format, Input, Parsed
 from seoga_extraction.formats.markdown.blocks import Reader
 from seoga_extraction.formats.markdown.front_matter import split_front_matter
+
+TITLE_WITHIN = 200
 
 
 def parse(source: Input) -> Parsed:
@@ -13,13 +18,24 @@ def parse(source: Input) -> Parsed:
     text, _ = source.decoded()
     lines = text.split("\n")
     meta, first = split_front_matter(lines)
-    sections = list(Reader(lines, first).sections())
-    titles = [one.heading_path[-1] for one in sections if one.level == 1]
+    sections = Reader(lines, first).sections()
     title = meta.get("title")
+    ahead: list[Section] = []
     if not isinstance(title, str) or not title.strip():
-        title = titles[0] if titles else ""
+        ahead, title = _look_ahead(sections)
     yield DocumentInfo("markdown", title, meta)
+    yield from ahead
     yield from sections
+
+
+def _look_ahead(sections: Iterator[Section]) -> tuple[list[Section], str]:
+    """The sections up to the first heading of level 1, and its title; files can be huge."""
+    ahead = []
+    for section in islice(sections, TITLE_WITHIN):
+        ahead.append(section)
+        if section.level == 1:
+            return ahead, section.heading_path[-1]
+    return ahead, ""
 
 
 FORMAT = Format(

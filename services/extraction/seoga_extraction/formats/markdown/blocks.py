@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterator
 from seoga.models import Place, Section, SectionKind
 from seoga_extraction.format import Outline, fenced, one_line
 
+# Longer lines are no headings and no tables: the patterns below could backtrack over them for long.
+MAX_LINE = 2000
 _ATX = re.compile(r"^ {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*$")
 _SETEXT = re.compile(r"^ {0,3}(=+|-+)[ \t]*$")
 _FENCE = re.compile(r"^( *)(`{3,}|~{3,})([^`]*)$")
@@ -25,6 +27,10 @@ _MARKUP: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"`+([^`]+)`+"), r"\1"),
     (re.compile(r"\\([\\`*_{}\[\]()#+.!|<>~-])"), r"\1"),
 )
+
+
+def _heading_mark(line: str) -> re.Match[str] | None:
+    return _ATX.match(line) if len(line) <= MAX_LINE else None
 
 
 def plain(text: str) -> str:
@@ -91,7 +97,7 @@ class Reader:
         return len(self._lines)
 
     def _heading(self) -> Section | None:
-        found = _ATX.match(self._lines[self._at])
+        found = _heading_mark(self._lines[self._at])
         if found is None:
             return None
         text = _ANCHOR.sub("", found.group(2) or "").strip()
@@ -129,7 +135,7 @@ class Reader:
         if index + 1 >= len(self._lines) or "|" not in self._lines[index]:
             return False
         below = self._lines[index + 1]
-        return "|" in below and _DELIMITER.match(below) is not None
+        return len(below) <= MAX_LINE and "|" in below and _DELIMITER.match(below) is not None
 
     def _list(self) -> Section | None:
         first = _ITEM.match(self._lines[self._at])
@@ -156,7 +162,7 @@ class Reader:
         return started and not after_blank and not self._starts_block(line)
 
     def _starts_block(self, line: str) -> bool:
-        return _ATX.match(line) is not None or _FENCE.match(line) is not None
+        return _heading_mark(line) is not None or _FENCE.match(line) is not None
 
     def _indented(self) -> Section | None:
         end = self._at
@@ -176,6 +182,8 @@ class Reader:
         while end < len(self._lines) and self._continues(end):
             if found := _SETEXT.match(self._lines[end]):
                 text = " ".join(line.strip() for line in self._lines[self._at : end])
+                if len(text) > MAX_LINE:
+                    break
                 level = 1 if found.group(1)[0] == "=" else 2
                 return self._titled(level, _ANCHOR.sub("", text), end + 1 - self._at)
             end += 1

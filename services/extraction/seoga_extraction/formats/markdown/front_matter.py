@@ -11,6 +11,7 @@ import tomllib
 from typing import Any
 
 MAX_LINES = 400
+MAX_LINE = 2000
 _KEY = re.compile(r"^(\s*)(?:- )?([^\s:#'\"\[\]{}][^:]*?|\"[^\"]*\"|'[^']*')\s*:(?:\s+(.*))?$")
 _ITEM = re.compile(r"^\s*-(?:\s+(.*))?$")
 _COMMENT = re.compile(r"\s+#.*$")
@@ -25,7 +26,7 @@ def split_front_matter(lines: list[str]) -> tuple[dict[str, Any], int]:
     closing = (mark, "...") if mark == "---" else (mark,)
     for index in range(1, min(len(lines), MAX_LINES)):
         if lines[index].rstrip() in closing:
-            inner = lines[1:index]
+            inner = [line[:MAX_LINE] for line in lines[1:index]]
             meta = _toml(inner) if mark == "+++" else read_yaml(inner)
             # A rule at the top, some prose and another rule is no front matter.
             if meta is None or (not meta and any(line.strip() for line in inner)):

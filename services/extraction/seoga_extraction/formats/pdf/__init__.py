@@ -18,7 +18,7 @@ SHRINK_PAGES = 20
 STUB_CHARS = 200
 _UNREADABLE = re.compile("[\x00-\x08\x0e-\x1f\ufffd\ue000-\uf8ff]")
 # The dots of a table of contents, and rules made of dots.
-_LEADER = re.compile(r"\s*(?:[.·…]\s?){5,}")
+_LEADER = re.compile(r"(?:[.·…]\s?){5,}")
 _JUNK_TITLE = re.compile(
     r"^(?:microsoft word - |untitled|\(anonymous\)|제목 없음|.*\.(?:docx?|hwpx?|pptx?|pdf)$)", re.I
 )
