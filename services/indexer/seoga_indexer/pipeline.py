@@ -142,18 +142,21 @@ def _outcome(
             reason=trouble.reason,
             detail=trouble.message,
         )
+    return Text(PreparedFile(row, assembled.text, _prepare(chunks, row), assembled.marks))
+
+
+def _prepare(chunks: Sequence[Chunk], row: FileRow) -> list[PreparedChunk]:
     title = title_tokens(row.title, row.path)
-    prepared = [_prepare(chunk, title) for chunk in chunks]
-    return Text(PreparedFile(row, assembled.text, prepared, assembled.marks))
-
-
-def _prepare(chunk: Chunk, title: str) -> PreparedChunk:
-    heading = index_text(" ".join((*chunk.heading_path, chunk.header_row)))
-    return PreparedChunk(
-        chunk,
-        Tokens(title=title, heading=heading, body=index_text(chunk.text)),
-        lang=language_of(chunk.text),
-    )
+    # The chunks of a section share their heading.
+    headings: dict[str, str] = {}
+    prepared = []
+    for chunk in chunks:
+        above = " ".join((*chunk.heading_path, chunk.header_row))
+        if above not in headings:
+            headings[above] = index_text(above)
+        tokens = Tokens(title=title, heading=headings[above], body=index_text(chunk.text))
+        prepared.append(PreparedChunk(chunk, tokens, lang=language_of(chunk.text)))
+    return prepared
 
 
 def _failed(row: FileRow, reason: Reason, detail: str) -> FileRow:

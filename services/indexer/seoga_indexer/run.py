@@ -123,7 +123,12 @@ class Run:
         if self._order.progress is not None:
             reports.append(self._order.progress)
         self._reporter = Reporter(self._text.counts, reports, pending)
-        self._writer = Writer(self._store, self._reporter, reuse=not self._order.force)
+        self._writer = Writer(
+            self._store,
+            self._reporter,
+            reuse=not self._order.force,
+            vectors=bool(self._kb.embedding_spec().provider),
+        )
 
     def _generation(self) -> int:
         """The vectors this KB wants; 0 where it wants none or none can be made now."""

@@ -50,8 +50,11 @@ class Writer:
     """Applies outcomes to the store. Files wait in a batch until it is full or half a second
     old; everything else is written at once, after what came before it."""
 
-    def __init__(self, store: DocumentStore, reporter: Reporter, *, reuse: bool) -> None:
+    def __init__(
+        self, store: DocumentStore, reporter: Reporter, *, reuse: bool, vectors: bool
+    ) -> None:
         self.done = Done()
+        self._vectors = vectors
         self._store, self._reporter, self._reuse = store, reporter, reuse
         self._texts: list[PreparedFile] = []
         self._rows: list[FileRow] = []
@@ -89,7 +92,7 @@ class Writer:
         self.done.indexed += 1
         self.done.chunks += chunks
         self._reporter.chunks += chunks
-        self._reporter.pending += chunks
+        self._reporter.pending += chunks if self._vectors else 0
         self._tried("text")
 
     @take.register

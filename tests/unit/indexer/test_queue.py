@@ -139,7 +139,8 @@ def test_what_a_dead_worker_left_running_is_taken_again(place: Any) -> None:
     assert queue.take(lease) is not None
     lease.release()
     place.engine.enqueue("kb")
-    until(lambda: place.found("apple") == ["a.md"] if place.kb.db_path.exists() else False)
+    until(lambda: ended(place) == ["done"])
+    assert place.found("apple") == ["a.md"]
 
 
 def test_a_worker_elsewhere_is_left_to_its_work(place: Any) -> None:

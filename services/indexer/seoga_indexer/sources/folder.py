@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from fnmatch import fnmatchcase
+from fnmatch import translate
 from pathlib import Path
 
 from pathspec import GitIgnoreSpec
@@ -26,7 +27,11 @@ _SKIPPED = (
     "__pycache__", "node_modules", "system volume information",
 )  # fmt: skip
 
+_SKIP = re.compile("|".join(map(translate, _SKIPPED)))
+
 _Inode = tuple[int, int]
+# Sorts a folder as "name/", which is the order of whole paths; the raw name settles equal ones.
+_Key = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,10 +117,10 @@ class FolderConnector:
         self, folder: _Folder, entries: list[tuple[_Key, os.DirEntry[str]]]
     ) -> Iterator[Item | Problem | _Folder]:
         last = ""
-        for key, entry in entries:
-            path = folder.path + key.name
+        for (name, _), entry in entries:
+            path = folder.path + name
             try:
-                if key.name == last:
+                if name == last:
                     yield Problem(
                         path.rstrip("/"),
                         Reason.UNREADABLE,
@@ -126,7 +131,7 @@ class FolderConnector:
                     yield from self._entry(folder, path, entry)
             except OSError as error:
                 yield Problem(path.rstrip("/"), *_why(error), subtree=path.endswith("/"))
-            last = key.name
+            last = name
 
     def _entry(
         self, folder: _Folder, path: str, entry: os.DirEntry[str]
@@ -167,20 +172,12 @@ class FolderConnector:
         return local.resolve().is_relative_to(self._real_root)
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class _Key:
-    """Sorts a folder as "name/", which is the order of whole paths; `raw` settles equal names."""
-
-    name: str
-    raw: str
-
-
 def _sort_key(entry: os.DirEntry[str]) -> _Key:
     try:
         is_dir = entry.is_dir()
     except OSError:
         is_dir = False
-    return _Key(stored_name(entry.name) + ("/" if is_dir else ""), entry.name)
+    return stored_name(entry.name) + ("/" if is_dir else ""), entry.name
 
 
 def stored_name(name: str) -> str:
@@ -197,8 +194,7 @@ def stored_name(name: str) -> str:
 
 
 def _skipped(name: str) -> bool:
-    lower = name.lower()
-    return name.startswith(".") or any(fnmatchcase(lower, pattern) for pattern in _SKIPPED)
+    return name.startswith(".") or _SKIP.match(name.lower()) is not None
 
 
 def _read_ignore(folder: _Folder) -> tuple[_Ignore, ...]:
