@@ -130,6 +130,10 @@ class Child:
             Reason.CRASH,
         )
 
+    def stop(self) -> None:
+        """Ends it while another thread reads from it; that thread finds out and reaps it."""
+        self._process.kill()
+
     def kill(self) -> None:
         """Ends it at once (it holds nothing that must be saved) and reaps it."""
         self._process.kill()
@@ -157,6 +161,11 @@ class Pool:
         self._change = threading.Condition()
         # Children die with the thread that started them (PR_SET_PDEATHSIG), so it must stay.
         self._spawner = ThreadPoolExecutor(1, thread_name_prefix="seoga-extract-spawn")
+
+    @property
+    def closed(self) -> bool:
+        """Whether `close` was called: children that end now say nothing about their file."""
+        return self._closed
 
     def take(self) -> Child:
         """A child for one file; waits while all are busy. Raises ServiceUnavailable when closed."""
@@ -204,10 +213,11 @@ class Pool:
         """Ends all children, busy ones too."""
         with self._change:
             self._closed = True
-            ending = [*self._idle, *self._busy]
-            self._idle.clear()
+            idle, self._idle = self._idle, []
+            for child in self._busy:
+                child.stop()
             self._change.notify_all()
-        for child in ending:
+        for child in idle:
             child.kill()
         self._spawner.shutdown()
 

@@ -66,6 +66,10 @@ class ExtractionEngine:
                     healthy = not message["retire"]
                 else:
                     yield message
+        except ExtractionFailed as error:
+            if self._pool.closed:
+                raise ServiceUnavailable("Extraction is closing.") from error
+            raise
         finally:
             metrics.EXTRACTION_RSS.set(child.rss_mb)
             self._pool.give(child, healthy)

@@ -172,6 +172,18 @@ def test_a_closed_engine_has_no_children_and_says_so(tmp_path: Path) -> None:
         list(engine.extract(path, "a.txt"))
 
 
+def test_closing_in_the_middle_of_a_file_does_not_blame_the_file(
+    attacked: ExtractionEngine, attack: Callable[[str], Path]
+) -> None:
+    stream = attacked.extract(attack("hang"), "x")
+    assert [next(stream), next(stream), next(stream)]
+    closing = threading.Timer(0.2, attacked.close)
+    closing.start()
+    with pytest.raises(ServiceUnavailable):
+        next(stream)
+    closing.join()
+
+
 def test_children_end_with_a_parent_that_is_killed(tmp_path: Path) -> None:
     (tmp_path / "hang").write_text("ATTACK hang")
     script = (
