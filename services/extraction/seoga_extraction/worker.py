@@ -81,7 +81,8 @@ class Answer:
     def _check(self) -> None:
         if self._chars > self._limits.output_mb * MIB or self._count > self._limits.sections:
             raise ExtractionFailed(
-                f"The document gives more than {self._limits.output_mb} MiB of text.",
+                f"The document gives more than {self._limits.output_mb} MiB of text or "
+                f"{self._limits.sections:,} sections.",
                 "Split it.",
                 Reason.TOO_LARGE,
             )
