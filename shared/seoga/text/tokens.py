@@ -91,6 +91,8 @@ def _identifier(found: str) -> list[str]:
     if whole.endswith("'s"):
         return _identifier(found[:-2])
     atoms = _ATOM.findall(found)
+    if not atoms:
+        return []
     if len(atoms) == 1 and whole == _plain(atoms[0]):
         return _atom(found.strip("_"))
     out = [whole] if len(whole) <= _LONGEST else []
