@@ -133,7 +133,5 @@ class EmbeddingEngine:
 
 
 def _pooling(row: ModelRow) -> str:
-    if not row.window:
-        return "passage"
     heading = "" if row.heading_penalty is None else f"+heading-{row.heading_penalty:g}"
-    return f"windows-{row.window}.{SPLIT_VERSION}{heading}"
+    return f"windows-{row.window}-{row.heading_chars}.{SPLIT_VERSION}{heading}"

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from seoga.contracts.embedding import Passage, PassageVectors
 from seoga.errors import EmbeddingFailed, ProviderFault
 from seoga_embedding.provider import ModelRow, Provider, Vector
-from seoga_embedding.split import clean, plain, windows
+from seoga_embedding.split import clean, plain, shorten, windows
 
 Result = PassageVectors | EmbeddingFailed
 
@@ -23,12 +23,12 @@ def texts_of(passage: Passage, row: ModelRow) -> list[tuple[str, float]]:
     raw = passage.context + "\n" + passage.text if passage.context else passage.text
     pieces = windows(plain(raw), row.window) or windows(clean(raw).strip(), row.window)[:1]
     heading = " ".join(plain(passage.heading).split())
-    if row.heading_penalty is None:
-        if heading:
-            pieces = [f"{heading}\n{pieces[0]}", *pieces[1:]] if pieces else [heading]
-        return [(piece, 0.0) for piece in pieces]
+    if short := shorten(heading, row.heading_chars):
+        # A window out of its context says too little: with the heading, English claims find their
+        # abstracts 12 % better (the README has the numbers).
+        pieces = [f"{short}: {piece}" for piece in pieces] or [heading]
     out = [(piece, 0.0) for piece in pieces]
-    if heading:
+    if heading and row.heading_penalty is not None:
         out += [(piece, row.heading_penalty) for piece in windows(heading, row.window)[:1]]
     return out
 

@@ -19,16 +19,17 @@ Role = Literal["query", "document"]
 class ModelRow:
     """What is known of one model.
 
-    `window` is the most characters a vector covers (0: the whole passage in one);
-    `heading_penalty` is subtracted from the cosine of the heading's own vector (None: the heading
-    stands before the text of the first window instead); `threshold` is the cosine below which an
-    answer is not one; `max_chars` bounds a query.
+    `window` is the most characters of the text that a vector covers (0: the whole passage in one);
+    `heading_chars` is how much of the heading path stands before each window; `heading_penalty` is
+    subtracted from the cosine of the heading's own vector (None: it has none); `threshold` is the
+    cosine below which an answer is not one; `max_chars` bounds a query.
     """
 
     model: str
     dimension: int
     threshold: float
     window: int = 0
+    heading_chars: int = 400
     heading_penalty: float | None = None
     query_prefix: str = ""
     document_prefix: str = ""

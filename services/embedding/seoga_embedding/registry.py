@@ -16,9 +16,25 @@ DECLARED: Final = ("openai", "azure", "ollama", "gemini")
 MODELS: Final[dict[str, tuple[ModelRow, ...]]] = {
     # The threshold is measured: see the README, "The threshold".
     "builtin": (
-        ModelRow("use-multilingual-3", 512, threshold=0.3, window=200, heading_penalty=0.05),
+        ModelRow(
+            "use-multilingual-3",
+            dimension=512,
+            threshold=0.19,
+            window=200,
+            heading_chars=80,
+            heading_penalty=0.05,
+        ),
     ),
-    "hashing": (ModelRow("ngrams-256", 256, threshold=0.15, window=200, heading_penalty=0.05),),
+    "hashing": (
+        ModelRow(
+            "ngrams-256",
+            dimension=256,
+            threshold=0.15,
+            window=200,
+            heading_chars=80,
+            heading_penalty=0.05,
+        ),
+    ),
 }
 
 

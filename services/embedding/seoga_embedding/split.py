@@ -7,7 +7,7 @@ import re
 from typing import Final
 
 # Changes with every change of what a window holds: it is part of the identity of stored vectors.
-SPLIT_VERSION: Final = 1
+SPLIT_VERSION: Final = 2
 
 # Every repetition is bounded or cannot match its own follower: no input makes these backtrack far.
 _DROPPED = re.compile(
@@ -76,6 +76,13 @@ def windows(text: str, limit: int) -> list[str]:
             out.append(piece)
         start = end
     return out
+
+
+def shorten(heading: str, limit: int) -> str:
+    """At most `limit` characters of a heading path: its last parts, which say most, or a start."""
+    while len(heading) > limit and " > " in heading:
+        heading = heading.partition(" > ")[2]
+    return heading[:limit].rstrip()
 
 
 def _cut(text: str, start: int, limit: int) -> int:

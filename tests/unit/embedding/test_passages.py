@@ -15,7 +15,7 @@ from seoga_embedding.provider import ModelRow, Role, Vector
 from seoga_embedding.registry import open_provider
 
 HASHING = EmbeddingSpec(provider="hashing")
-ROW = ModelRow("m", 4, threshold=0.3, window=40, heading_penalty=0.05)
+ROW = ModelRow("m", 4, threshold=0.3, window=40, heading_chars=20, heading_penalty=0.05)
 
 
 class Scripted:
@@ -36,21 +36,27 @@ class Scripted:
         return None
 
 
-def test_a_passage_gets_its_windows_and_its_heading_a_little_lower() -> None:
+def test_each_window_has_the_heading_before_it_and_the_heading_counts_a_little_lower() -> None:
     passage = Passage(
         "One sentence of it here. Another sentence is there.", heading="Guide > Setup"
     )
     assert texts_of(passage, ROW) == [
-        ("One sentence of it here.", 0.0),
-        ("Another sentence is there.", 0.0),
+        ("Guide > Setup: One sentence of it here.", 0.0),
+        ("Guide > Setup: Another sentence is there.", 0.0),
         ("Guide > Setup", 0.05),
     ]
 
 
-def test_without_a_penalty_the_heading_stands_before_the_text() -> None:
+def test_without_a_penalty_the_heading_has_no_vector_but_where_there_is_no_text() -> None:
     row = ModelRow("m", 4, threshold=0.3)
-    passage = Passage("body", heading="Guide")
-    assert texts_of(passage, row) == [("Guide\nbody", 0.0)]
+    assert texts_of(Passage("body", heading="Guide"), row) == [("Guide: body", 0.0)]
+    assert texts_of(Passage("", heading="Guide"), row) == [("Guide", 0.0)]
+
+
+def test_a_long_heading_keeps_its_last_parts() -> None:
+    passage = Passage("body", heading="The Whole Product > Guide > Setup")
+    assert texts_of(passage, ROW)[0] == ("Guide > Setup: body", 0.0)
+    assert texts_of(Passage("body", heading="x" * 500), ROW)[0] == ("x" * 20 + ": body", 0.0)
 
 
 def test_the_context_is_embedded_with_the_text() -> None:
@@ -64,7 +70,7 @@ def test_markup_only_is_embedded_as_it_stands() -> None:
 def test_equal_windows_are_embedded_once() -> None:
     provider = Scripted(lambda texts: np.ones((len(texts), 4), np.float32))
     embed_all(provider, ROW, [Passage("same", "H")] * 20)
-    assert sorted(provider.asked) == ["H", "same"]
+    assert sorted(provider.asked) == ["H", "H: same"]
 
 
 def test_a_passage_with_nothing_in_it_fails_alone() -> None:
