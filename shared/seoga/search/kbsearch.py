@@ -19,6 +19,7 @@ from seoga.search.query import Query
 from seoga.search.query_vectors import QueryVectors
 from seoga.search.request import SearchRequest
 from seoga.search.semantic import MATRICES, SemanticTrack
+from seoga.search.snippets import Marker
 from seoga.storage import generations
 
 # Hidden documents are only counted, so a short look is enough.
@@ -34,7 +35,7 @@ class Found:
     conn: sqlite3.Connection
     bar: Bar
     ranked: list[Candidate]
-    weights: dict[str, float]
+    marker: Marker
     hidden: frozenset[int] = frozenset()
     filtered: bool = False
     pending: int = 0
@@ -72,7 +73,7 @@ class KbSearch:
         seen = scopes(self.conn, self.request, self.kb.config.search.default_exclude)
         depth = max(50, 5 * self.request.top_k) * (_DEEPER if deeper else 1)
         ranked = self._ranked(query, tracks, seen.visible, depth, bar)
-        found = Found(self.kb, self.conn, bar, ranked, _weights(tracks.keyword))
+        found = Found(self.kb, self.conn, bar, ranked, Marker(_weights(tracks.keyword)))
         found.hidden = self._hidden(query, tracks, seen, bar)
         found.filtered = seen.visible.only is not None or bool(seen.visible.lang)
         found.pending = self._pending()

@@ -140,6 +140,9 @@ class MatrixCache:
         self._let_go(key)
         return matrix
 
+    def __len__(self) -> int:
+        return len(self._held)
+
     def clear(self) -> None:
         """Lets everything go."""
         with self._lock:

@@ -15,7 +15,6 @@ from seoga.search.abstain import label_of
 from seoga.search.fusion import Candidate
 from seoga.search.kbsearch import Found
 from seoga.search.request import SearchRequest
-from seoga.search.snippets import snippet
 from seoga.storage.reading import StoredChunk, chunks
 from seoga.text.tokens import query_terms
 
@@ -123,7 +122,7 @@ def _hit(
         place=chunk.place,
         text=chunk.text,
         header_row=chunk.header_row,
-        snippet=snippet(chunk.text, found.weights),
+        snippet=found.marker.snippet(chunk.text),
         label=label_of(candidate, found.bar),
         score=score,
         rank_score=candidate.rank_score,

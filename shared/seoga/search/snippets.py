@@ -12,32 +12,44 @@ SNIPPET_CHARS: Final = 240
 _WORD = re.compile(r"\S+")
 
 
-def snippet(text: str, weights: Mapping[str, float], chars: int = SNIPPET_CHARS) -> str:
-    """About `chars` characters of `text` around the words worth most, those as `**word**`, on one
-    line; the beginning when there is no such word. `weights` are the query's terms with their idf.
-    Marks of the text itself are left out, so that `**` always means a mark of ours."""
-    words = [(found.start(), found.end()) for found in _WORD.finditer(text)]
-    if not words:
-        return ""
-    worth = [_worth(text[start:end], weights) for start, end in words]
-    first, last = _window(words, worth, chars)
-    shown = []
-    for (start, end), value in zip(words[first:last], worth[first:last], strict=True):
-        word = text[start:end].replace("**", "")[:chars]
-        if word:
-            shown.append(f"**{word}**" if value > 0 else word)
-    before = "… " if first else ""
-    after = " …" if last < len(words) else ""
-    return f"{before}{' '.join(shown)}{after}".replace("** **", " ")
+class Marker:
+    """Marks what a query asked for. `weights` are its terms, as the index has them, with their
+    idf; hits of one search share it, for words repeat."""
 
+    def __init__(self, weights: Mapping[str, float]) -> None:
+        self.weights = weights
+        self._known: dict[str, float] = {}
 
-def _worth(word: str, weights: Mapping[str, float]) -> float:
-    return sum(weights.get(token, 0.0) for token in set(index_text(word).split()))
+    def snippet(self, text: str, chars: int = SNIPPET_CHARS) -> str:
+        """About `chars` characters of `text` around the words worth most, those as `**word**`, on
+        one line; the beginning when there is no such word. Marks of the text itself are left out,
+        so that `**` always means a mark of ours."""
+        words = [(found.start(), found.end()) for found in _WORD.finditer(text)]
+        if not words:
+            return ""
+        worth = [self._worth(text[start:end]) for start, end in words]
+        first, last = _window(words, worth, chars)
+        shown = []
+        for (start, end), value in zip(words[first:last], worth[first:last], strict=True):
+            word = text[start:end].replace("**", "")[:chars]
+            if word:
+                shown.append(f"**{word}**" if value > 0 else word)
+        before = "… " if first else ""
+        after = " …" if last < len(words) else ""
+        return f"{before}{' '.join(shown)}{after}"
+
+    def _worth(self, word: str) -> float:
+        value = self._known.get(word)
+        if value is None:
+            tokens = set(index_text(word).split()) if self.weights else ()
+            value = sum(self.weights.get(token, 0.0) for token in tokens)
+            self._known[word] = value
+        return value
 
 
 def _window(words: list[tuple[int, int]], worth: list[float], chars: int) -> tuple[int, int]:
-    """The run of words within `chars` characters that is worth most; the earliest of equals, moved
-    so that something stands before its first mark."""
+    """The run of words within `chars` characters that is worth most, widened to fill them: forward
+    first, then so that something stands before the first mark."""
     best, best_at, total, first = -1.0, (0, 1), 0.0, 0
     for last, (_, end) in enumerate(words):
         total += worth[last]
