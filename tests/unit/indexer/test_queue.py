@@ -13,6 +13,7 @@ import pytest
 
 from seoga.errors import NotFound
 from seoga.storage.leases import WORKER, WRITER, Lease
+from seoga_indexer import orchestrator
 from seoga_indexer.orchestrator import drain
 
 
@@ -159,6 +160,7 @@ def test_a_detached_worker_outlives_this_engine(place: Any) -> None:
     place.engine.close()
     until(lambda: place.kb.db_path.exists() and ended(place) == ["done"], 60)
     assert place.found("사과") == ["a.md"]
+    until(lambda: all(child.poll() is not None for child in orchestrator._children))
 
 
 def test_a_queue_file_is_taken_over_once(place: Any, tmp_path: Path) -> None:
