@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import zipfile
 import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
 
 from seoga.errors import ExtractionFailed, Reason
 from seoga_extraction.limits import MIB, Limits
@@ -48,28 +50,37 @@ class Archive:
 
     def read(self, name: str) -> bytes:
         """The bytes of a member; b"" when there is none of that name."""
-        info = self._members.get(name)
-        if info is None:
+        if name not in self._members:
             return b""
+        pieces = []
+        with self.stream(name) as stream:
+            while piece := stream.read(_PIECE):
+                self._inflated += len(piece)
+                if self._inflated > self._limits.archive_mb * MIB:
+                    raise _bomb("it inflates without end")
+                pieces.append(piece)
+        return b"".join(pieces)
+
+    @contextmanager
+    def stream(self, name: str) -> Iterator[IO[bytes]]:
+        """A member to be read piece by piece, for those too large to hold; KeyError when absent.
+
+        What goes wrong while it is read is told as ExtractionFailed.
+        """
+        info = self._members[name]
         if info.flag_bits & 1:
             raise ExtractionFailed(
                 "The file is protected by a password.",
                 "Save it without a password.",
                 Reason.ENCRYPTED,
             )
-        pieces = []
         try:
             with self._zip.open(info) as stream:
-                while piece := stream.read(_PIECE):
-                    self._inflated += len(piece)
-                    if self._inflated > self._limits.archive_mb * MIB:
-                        raise _bomb("it inflates without end")
-                    pieces.append(piece)
+                yield stream
         except (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError) as error:
             raise ExtractionFailed(
                 f"{name} inside the file cannot be read ({error}).", "", Reason.CORRUPT
             ) from error
-        return b"".join(pieces)
 
     def xml(self, name: str) -> etree._Element | None:
         """The root of an XML member, None when absent. Nothing outside the member is ever read."""
