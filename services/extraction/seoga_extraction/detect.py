@@ -49,13 +49,11 @@ _OLE_STREAMS = (
     ("WordDocument", "a Word 97 document (.doc)"),
     ("PowerPoint Document", "a PowerPoint 97 file (.ppt)"),
     ("Workbook", "an Excel 97 file (.xls)"),
-    ("HwpSummaryInformation", "an HWP 5 document"),
     ("__properties_version1", "an Outlook message (.msg)"),
 )
 _ZIP_MEMBERS = (
     ("xl/workbook", "an Excel file (xlsx)"),
     ("ppt/presentation", "a PowerPoint file (pptx)"),
-    ("Contents/header.xml", "an HWPX document"),
     ("META-INF/container.xml", "an EPUB book"),
     ("content.xml", "an OpenDocument file"),
     ("AndroidManifest.xml", "an Android package"),
@@ -136,8 +134,6 @@ def _refuse_ole(source: Input) -> None:
                 "Save it without a password.",
                 Reason.ENCRYPTED,
             )
-        if view.find(b"HWP Document File") >= 0:
-            raise _unsupported("an HWP 5 document")
         for name, what in _OLE_STREAMS:
             if view.find(name.encode("utf-16-le")) >= 0:
                 raise _unsupported(what)
