@@ -12,7 +12,7 @@ from collections.abc import Callable
 from seoga_extraction.math import latex
 from seoga_extraction.math.hancom_commands import Call, Commands
 from seoga_extraction.math.hancom_nodes import Node, Part, attach
-from seoga_extraction.math.hancom_tokens import Kind, Token, tokens
+from seoga_extraction.math.hancom_tokens import Kind, Token, is_operator, tokens
 from seoga_extraction.math.hancom_words import SIGNS, Does, Word, find
 
 MAX_SCRIPT = 20_000
@@ -94,13 +94,11 @@ class _Parser(Commands):
         if value == "'":
             self.extend(nodes, attach(self.base(nodes), "'", Node("'")))
             return
-        part = Part.OPERATOR
-        if value in "([":
+        part = Part.OPERATOR if is_operator(value) else Part.TERM
+        if value in {"(", "["}:
             part = Part.OPEN
-        elif value in ")]":
+        elif value in {")", "]"}:
             part = Part.CLOSE
-        elif value in "!%$@°" or not value.isascii():
-            part = Part.TERM
         shown = SIGNS.get(value) or latex.SPECIAL.get(value, value)
         nodes.append(self.node(shown, part, gap=token.gap))
 

@@ -131,7 +131,7 @@ def attach(base: Node, mark: str, script: Node) -> list[Node]:
     body = latex.text(base.raw) if base.part is Part.TEXT and not used else base.latex
     if _taken(used, mark):
         depth, body, used = max(depth, base.depth + 1), f"{{{body}}}", ""
-    elif base.part in {Part.BUILT, Part.TEXT} and not used and not base.limits:
+    elif base.part in {Part.BUILT, Part.TEXT} and not used and not body.startswith("\\left"):
         body = f"{{{body}}}"
     if depth > MAX_DEPTH:
         return [base, script]

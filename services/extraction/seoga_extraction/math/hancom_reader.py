@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 from seoga_extraction.math import latex
 from seoga_extraction.math.hancom_nodes import MAX_DEPTH, Node, Part, deepest, pop_base, render
-from seoga_extraction.math.hancom_tokens import Kind, Token
+from seoga_extraction.math.hancom_tokens import Kind, Token, is_operator
 from seoga_extraction.math.hancom_words import Does, find
 
 Lines = list[list[str]]
@@ -203,7 +203,7 @@ class Reader(ABC):
 
     def _is_term(self, token: Token) -> bool:
         if token.kind is Kind.SIGN:
-            return token.value in {"(", "[", "'", "!", "%", "°"} or not token.value.isascii()
+            return token.value in {"(", "[", "'"} or not is_operator(token.value)
         return token.kind in _TERM and self.does(token) in _IN_TERM | {None}
 
     def _in_script(self, token: Token, nodes: list[Node]) -> bool:

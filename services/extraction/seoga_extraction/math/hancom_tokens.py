@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from enum import Enum, auto
 
 from seoga_extraction.math.hancom_words import PREFIXES, SIGNS, Does, find
+from seoga_extraction.math.symbols import symbol
 
 
 class Kind(Enum):
@@ -47,6 +48,8 @@ _SINGLE = {
     "~": Kind.SPACE,
     "`": Kind.SPACE,
 }
+# Unicode files these with the operators.
+_TERM_SIGNS = "∞∂∇√∛∜∅∀∃∄∠∡∢∟△▽°′″"
 _PATTERN = re.compile(
     r"(?P<gap>\s+)|(?P<word>[A-Za-z]+)|(?P<number>[0-9]+(?:[.,][0-9]+)*)"
     r'|"(?P<quoted>[^"]*)"?|(?P<sign>'
@@ -84,6 +87,8 @@ def _made(group: str, value: str) -> Iterator[Token]:
         yield Token(_SINGLE[value], value)
     elif value.isascii() or not unicodedata.category(value).startswith(("L", "M")):
         yield Token(Kind.SIGN, value)
+    elif not symbol(value).startswith("\\text"):  # a Greek letter, or one of an alphabet for math
+        yield Token(Kind.SIGN, symbol(value))
     else:
         yield Token(Kind.TEXT, value)
 
@@ -109,3 +114,10 @@ def _split(word: str) -> list[str]:
             if len(rest) == 1 or (entry is not None and entry.does is Does.SIGN):
                 return [name, rest]
     return [word]
+
+
+def is_operator(sign: str) -> bool:
+    """Whether a sign stands between terms; the others are parts of one."""
+    if sign.isascii():
+        return sign not in "!%$@" and not sign.startswith("\\")
+    return unicodedata.category(sign) == "Sm" and sign not in _TERM_SIGNS
