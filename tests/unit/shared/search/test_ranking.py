@@ -78,8 +78,17 @@ def test_shared_words_count_in_the_same_language_and_mislead_in_another() -> Non
     named = Candidate(3, 3, same_language=False, cosine=0.4, keyword=0.5, exact=True)
     fusion.convex([same, other, named])
     assert same.rank_score == pytest.approx(0.65 * 0.5 + 0.35 * 0.4)
-    assert other.rank_score == pytest.approx(0.05 * 0.5 + 0.8 * 0.4)
-    assert named.rank_score == same.rank_score
+    assert other.rank_score == pytest.approx(0.05 * 0.5 + 0.7 * 0.4)
+    assert named.rank_score == pytest.approx(other.rank_score + 0.1)
+
+
+def test_words_of_another_language_do_not_lift_what_is_not_embedded_yet() -> None:
+    embedded = Candidate(1, 1, same_language=False, cosine=0.6, keyword=0.1)
+    waiting = Candidate(2, 2, same_language=False, keyword=0.9)
+    fusion.convex([embedded, waiting])
+    assert embedded.rank_score > waiting.rank_score
+    fusion.convex([waiting])
+    assert waiting.rank_score == 0.9
 
 
 def test_rrf_uses_ranks_only() -> None:
