@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import mmap
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, partial
 from pathlib import PurePosixPath
 
-from seoga.errors import ExtractionFailed, Reason
+from seoga.errors import ExtractionFailed, Reason, SeogaError
 from seoga.registry import discover
 from seoga_extraction.charset import is_text
-from seoga_extraction.format import Format, Input
+from seoga_extraction.format import Format, Input, Parsed, corrupt
 
 # Signatures of what no format module reads (yet): offset, bytes, what a person calls it.
 _SIGNATURES: tuple[tuple[int, bytes, str], ...] = (
@@ -80,6 +80,7 @@ def choose(source: Input, known: Sequence[Format]) -> Format:
 
     Raises ExtractionFailed: empty, encrypted, corrupt, binary, or unsupported naming what it is.
     """
+    source.reader = partial(opened, known=known)
     if source.size == 0:
         raise ExtractionFailed("The file is empty (zero bytes).", "", Reason.EMPTY)
     for one in known:
@@ -89,6 +90,24 @@ def choose(source: Input, known: Sequence[Format]) -> Format:
     if not is_text(source.head):
         raise _unreadable(source, known)
     return _text_format(source, [one for one in known if one.text])
+
+
+def opened(source: Input, known: Sequence[Format]) -> Parsed:
+    """The events of a file inside another one. Raises ExtractionFailed, and only that (or
+    MemoryError), so that the file around it goes on."""
+    chosen = choose(source, known)
+    if missing := chosen.missing:
+        raise ExtractionFailed(
+            f"{chosen.name} needs {missing}, which is not installed.",
+            f"pip install {missing}",
+            Reason.MISSING_DEPENDENCY,
+        )
+    try:
+        yield from chosen.parse(source)
+    except (SeogaError, MemoryError):
+        raise
+    except Exception as error:
+        raise corrupt(f"The {chosen.name} file inside could not be read ({error}).") from error
 
 
 def _text_format(source: Input, known: Sequence[Format]) -> Format:

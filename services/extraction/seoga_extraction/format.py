@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,7 +14,7 @@ from seoga.models import DocumentInfo, Section
 from seoga_extraction.archive import Archive, parse_xml
 from seoga_extraction.charset import decode
 from seoga_extraction.limits import MIB, Limits
-from seoga_extraction.markup import Outline, fenced, one_line, pipes
+from seoga_extraction.markup import Outline, fenced, one_line, pipes, under
 
 __all__ = [
     "Archive",
@@ -22,14 +23,18 @@ __all__ = [
     "Outline",
     "Parsed",
     "corrupt",
+    "decode",
     "fenced",
     "one_line",
     "parse_xml",
     "pipes",
+    "under",
 ]
 
 Parsed = Iterator[DocumentInfo | Section]
 HEAD_BYTES = 64 * 1024
+# A mail in a mail in a mail: what is deeper is named, not read.
+MAX_INNER = 3
 
 
 class Input:
@@ -38,11 +43,14 @@ class Input:
     `name` is its name in the source; only `extension` (with its dot, lower case) is taken from it.
     """
 
-    def __init__(self, path: Path, name: str, limits: Limits) -> None:
+    def __init__(self, path: Path, name: str, limits: Limits, depth: int = 0) -> None:
         self.path = path
         self.name = name
         self.limits = limits
+        self.depth = depth
         self.extension = PurePosixPath(name.lower()).suffix
+        # Set where the formats are known: reads a file with the format that its content asks for.
+        self.reader: Callable[[Input], Parsed] | None = None
 
     @cached_property
     def size(self) -> int:
@@ -85,6 +93,21 @@ class Input:
     def archive(self) -> Archive:
         """Its members, guarded. Raises ExtractionFailed."""
         return Archive(self.path, self.limits)
+
+    def inner(self, name: str, data: bytes) -> Parsed:
+        """The events of a file inside this one (an attachment, a chapter).
+
+        Raises ExtractionFailed, at any point: what that file fails with, or too_large when it is
+        nested deeper than MAX_INNER files.
+        """
+        if self.reader is None or self.depth >= MAX_INNER:
+            raise ExtractionFailed(
+                f"Files are nested deeper than {MAX_INNER} levels.", "", Reason.TOO_LARGE
+            )
+        with tempfile.NamedTemporaryFile(prefix="seoga-inner-") as held:
+            held.write(data)
+            held.flush()
+            yield from self.reader(Input(Path(held.name), name, self.limits, self.depth + 1))
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from seoga.models import Place, Section, SectionKind
 
@@ -64,3 +65,13 @@ def fenced(code: str, language: str = "") -> str:
     longest = max((len(run) for run in _TICKS.findall(code)), default=2)
     fence = "`" * max(3, longest + 1)
     return f"{fence}{language}\n{code}\n{fence}"
+
+
+def under(section: Section, path: tuple[str, ...], depth: int) -> Section:
+    """A section of an inner file as one of the outer: below the headings `path`, levels down by
+    `depth` (at most to 6)."""
+    text, level = section.text, section.level
+    if level:
+        level = min(level + depth, 6)
+        text = f"{'#' * level} {text.lstrip('#').lstrip()}"
+    return replace(section, text=text, level=level, heading_path=(*path, *section.heading_path))
