@@ -1,7 +1,7 @@
 """Distribution (배포용) documents: their text is encrypted with a key that lies beside it.
 
 The scheme is in Hancom's published format of 배포용 문서, revision 1.2: the first record holds
-256 bytes, scrambled with random numbers of Microsoft's C library; in it lies the key of AES-128-ECB.
+256 bytes, scrambled by the rand() of Microsoft's C library; in it lies the key of AES-128-ECB.
 """
 
 from __future__ import annotations
