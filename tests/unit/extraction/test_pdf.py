@@ -11,7 +11,7 @@ import pytest
 
 from seoga.errors import ExtractionFailed, Reason
 from seoga.models import Place, SectionKind
-from seoga_extraction.formats.pdf.layout import Line, compounds, paragraphs, regions, turned
+from seoga_extraction.layout import Line, compounds, paragraphs, regions, turned
 
 Reading = Callable[..., Any]
 

@@ -10,7 +10,7 @@ from typing import Any
 from seoga.errors import ExtractionFailed, Reason
 from seoga.models import DocumentInfo, Place, Section, SectionKind
 from seoga_extraction.format import Format, Input, Parsed, corrupt, one_line
-from seoga_extraction.formats.pdf.layout import Line, compounds, paragraphs, regions, turned
+from seoga_extraction.layout import Line, compounds, paragraphs, regions, turned
 
 # MuPDF keeps fonts and images of past pages; long documents give them back now and then.
 SHRINK_PAGES = 20

@@ -1,0 +1,229 @@
+"""One run of the tesseract program: a grey image in, lines with boxes and confidence out."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from statistics import median
+from typing import TYPE_CHECKING, NamedTuple
+
+from seoga.errors import ExtractionFailed, Reason
+from seoga.settings import environment
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+PROGRAM = "tesseract"
+# The Debian package of a language whose name is not `tesseract-ocr-<language>`.
+_PACKAGES = {"Hangul": "tesseract-ocr-script-hang", "osd": "tesseract-ocr"}
+_WORD = "5"
+_GAP = re.compile(r" {3,}")
+_ROTATE = re.compile(rb"Rotate: (\d+)\s+Orientation confidence: ([\d.]+)")
+# Below this the orientation is a guess (tesseract's own scripts take 2 as certain).
+_SURE = 1.5
+# A gap of so many heights may be the white strip between two columns.
+WIDE = 1.2
+
+
+@dataclass(frozen=True, slots=True)
+class OcrLine:
+    """A line, or its part in one column: its box in pixels (y downwards), the mean confidence
+    (0..100) of its characters, and that of the whole line."""
+
+    text: str
+    x0: int
+    y0: int
+    x1: int
+    y1: int
+    confidence: float
+    whole: float
+
+    @property
+    def letters(self) -> int:
+        """Characters that are not blanks."""
+        return sum(not one.isspace() for one in self.text)
+
+
+class _Box(NamedTuple):
+    x0: int
+    y0: int
+    x1: int
+    y1: int
+
+    @staticmethod
+    def of(word: Sequence[str]) -> _Box:
+        x, y, width, height = (int(value) for value in word[6:10])
+        return _Box(x, y, x + width, y + height)
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What one run gave. `mode` is tesseract's page segmentation mode."""
+
+    lines: tuple[OcrLine, ...]
+    mode: int
+
+    @property
+    def confidence(self) -> float:
+        """The mean over the characters, 0..100; 0 without any."""
+        letters = sum(line.letters for line in self.lines)
+        return sum(line.confidence * line.letters for line in self.lines) / max(letters, 1)
+
+    @property
+    def evidence(self) -> float:
+        """Characters weighted by how sure they are: noise counts against, missing text as none."""
+        return sum((line.confidence - 50) * line.letters for line in self.lines)
+
+
+def check(language: str) -> None:
+    """Raises ExtractionFailed (missing_dependency) naming the package that is not installed."""
+    if shutil.which(PROGRAM) is None:
+        raise _missing("The program tesseract", "tesseract-ocr")
+    known = _languages()
+    for one in language.split("+"):
+        if one not in known:
+            package = _PACKAGES.get(one, f"tesseract-ocr-{one.lower().replace('_', '-')}")
+            raise _missing(f"The language {one} of tesseract", package)
+
+
+def _missing(what: str, package: str) -> ExtractionFailed:
+    return ExtractionFailed(
+        f"{what} is not installed, so scanned pages cannot be read.",
+        f"Install the system package {package}.",
+        Reason.MISSING_DEPENDENCY,
+    )
+
+
+@cache
+def _languages() -> frozenset[str]:
+    done = subprocess.run(
+        [PROGRAM, "--list-langs"], capture_output=True, text=True, check=False, timeout=60
+    )
+    return frozenset(line.strip() for line in done.stdout.splitlines()[1:])
+
+
+def run(image: Image, language: str, mode: int, seconds: float) -> Reading:
+    """Recognises a grey image (mode "L", about 300 dpi).
+
+    Raises TimeoutError after `seconds`, ExtractionFailed when the program fails.
+    """
+    with tempfile.TemporaryDirectory(prefix="seoga-ocr-") as folder:
+        base = Path(folder) / "page"
+        options = ["-l", language, "--psm", str(mode), "-c", "preserve_interword_spaces=1"]
+        _call(image, [str(base), *options, "txt", "tsv"], seconds)
+        text = base.with_suffix(".txt").read_text(encoding="utf-8", errors="replace")
+        table = base.with_suffix(".tsv").read_text(encoding="utf-8", errors="replace")
+    return Reading(tuple(_lines(text, table)), mode)
+
+
+def orientation(image: Image, seconds: float) -> int:
+    """By how many degrees the page must be turned clockwise to be upright; 0 when unsure."""
+    try:
+        out = _call(image, ["stdout", "-l", "osd", "--psm", "0"], seconds)
+    except (ExtractionFailed, TimeoutError):
+        # It refuses pages with few characters.
+        return 0
+    found = _ROTATE.search(out)
+    return int(found[1]) if found and float(found[2]) >= _SURE else 0
+
+
+def _call(image: Image, arguments: Sequence[str], seconds: float) -> bytes:
+    # Raw PGM over stdin: packing and unpacking a PNG would cost a tenth of the recognition.
+    page = b"P5 %d %d 255\n" % image.size + image.tobytes()
+    try:
+        done = subprocess.run(
+            [PROGRAM, "stdin", arguments[0], "--dpi", "300", *arguments[1:]],
+            input=page,
+            capture_output=True,
+            check=False,
+            timeout=max(seconds, 0.1),
+            # Its own threads only get into each other's way: a quarter of the speed.
+            env=environment(OMP_THREAD_LIMIT="1"),
+        )
+    except subprocess.TimeoutExpired as error:
+        raise TimeoutError from error
+    except FileNotFoundError as error:
+        raise _missing("The program tesseract", "tesseract-ocr") from error
+    if done.returncode:
+        said = done.stderr.decode("utf-8", "replace").strip().splitlines() or [""]
+        raise ExtractionFailed(
+            f"tesseract failed (exit {done.returncode}: {said[-1][:200]}).", "", Reason.CRASH
+        )
+    return done.stdout
+
+
+def _lines(text: str, table: str) -> Iterator[OcrLine]:
+    """The lines of the table, with the blanks of the text, cut where a column may end.
+
+    Only the text says whether a blank stands between two words: of Hangul, each syllable may be a
+    word of the table.
+    """
+    written = {_bare(line): line for line in text.splitlines()}
+    for words in _by_line(table):
+        letters = "".join(word[11] for word in words)
+        line = written.get(_bare(letters)) or " ".join(word[11] for word in words)
+        yield from _pieces(line, words)
+
+
+def _pieces(line: str, words: list[list[str]]) -> Iterator[OcrLine]:
+    boxes = [_Box.of(word) for word in words]
+    whole = _sure(words)
+    gap = WIDE * median(box.y1 - box.y0 for box in boxes)
+    begin, at, start = 0, 0, 0
+    for index, word in enumerate(words):
+        at = _after(line, at, word[11])
+        last = index + 1 == len(words)
+        if last or boxes[index + 1].x0 - boxes[index].x1 > gap:
+            yield _piece(line[start:at], words[begin : index + 1], boxes[begin : index + 1], whole)
+            begin, start = index + 1, at
+
+
+def _piece(text: str, words: list[list[str]], boxes: list[_Box], whole: float) -> OcrLine:
+    return OcrLine(
+        _GAP.sub("  ", text.strip()),
+        min(box.x0 for box in boxes),
+        min(box.y0 for box in boxes),
+        max(box.x1 for box in boxes),
+        max(box.y1 for box in boxes),
+        _sure(words),
+        whole,
+    )
+
+
+def _sure(words: list[list[str]]) -> float:
+    size = sum(len(word[11]) for word in words)
+    return sum(float(word[10]) * len(word[11]) for word in words) / size
+
+
+def _after(line: str, at: int, word: str) -> int:
+    """Where in the line the letters of the word end, blanks not counted."""
+    left = len(_bare(word))
+    while left and at < len(line):
+        left -= not line[at].isspace()
+        at += 1
+    return at
+
+
+def _bare(text: str) -> str:
+    return "".join(text.split())
+
+
+def _by_line(table: str) -> Iterator[list[list[str]]]:
+    """The words of each line: rows of 12 columns (level, page, block, paragraph, line, …)."""
+    held: list[list[str]] = []
+    for row in table.splitlines()[1:]:
+        word = row.split("\t")
+        if len(word) != 12 or word[0] != _WORD or not word[11].strip():
+            continue
+        if held and held[-1][2:5] != word[2:5]:
+            yield held
+            held = []
+        held.append(word)
+    if held:
+        yield held
