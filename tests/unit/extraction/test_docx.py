@@ -13,7 +13,7 @@ import pytest
 
 from seoga.errors import ExtractionFailed, Reason
 from seoga.models import SectionKind
-from seoga_extraction.formats.docx.numbers import shown
+from seoga_extraction.formats.docx.shapes import shown
 
 Reading = Callable[..., Any]
 
@@ -207,7 +207,7 @@ def test_a_cut_file_is_corrupt(read: Reading, share: float) -> None:
 
 @pytest.mark.parametrize(
     ("names", "what"),
-    [(["xl/workbook.xml"], "xlsx"), (["ppt/presentation.xml"], "pptx"), (["x.txt"], "zip")],
+    [(["xl/workbook.bin"], "xlsb"), (["AndroidManifest.xml"], "Android"), (["x.txt"], "zip")],
 )
 def test_other_packages_are_refused_by_their_name(
     read: Reading, names: list[str], what: str

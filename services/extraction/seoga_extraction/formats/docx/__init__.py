@@ -1,4 +1,4 @@
-"""Word (docx, docm): headings, lists with their numbers, tables and text boxes in body order.
+"""Word (docx, docm): headings, lists with their numbers, tables, notes, comments, equations.
 
 Read from the XML itself: python-docx neither opens ISO strict files nor gives content controls.
 """
@@ -6,8 +6,9 @@ Read from the XML itself: python-docx neither opens ISO strict files nor gives c
 from __future__ import annotations
 
 from seoga.models import DocumentInfo
-from seoga_extraction.format import Format, Input, Parsed, corrupt, one_line
+from seoga_extraction.format import Format, Input, Parsed, corrupt
 from seoga_extraction.formats.docx.body import Body
+from seoga_extraction.formats.docx.margins import margins
 from seoga_extraction.formats.docx.package import Package
 
 
@@ -17,10 +18,9 @@ def parse(source: Input) -> Parsed:
     root = package.document
     if root is None:
         raise corrupt("The Word file has no document part.")
-    body = Body(package)
-    sections = list(body.sections(root))
-    title = one_line(package.title) or body.title
-    yield DocumentInfo("docx", title)
+    body = Body(package, source)
+    sections = [*body.sections(root), *margins(package, body, root)]
+    yield DocumentInfo("docx", package.title or body.title, package.properties)
     yield from sections
 
 
@@ -29,4 +29,6 @@ def sniff(source: Input) -> bool:
     return source.is_zip and any(name.startswith("word/") for name in source.archive.names)
 
 
-FORMAT = Format("docx", parse, extensions=(".docx", ".docm"), sniff=sniff, needs=("lxml",))
+FORMAT = Format(
+    "docx", parse, extensions=(".docx", ".docm", ".dotx", ".dotm"), sniff=sniff, needs=("lxml",)
+)

@@ -1,15 +1,24 @@
-"""The parts of a Word package: main document, styles, numbering, core properties."""
+"""The parts of a Word package: main document, styles, numbering, notes, headers, properties."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
-from posixpath import dirname, join, normpath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from seoga_extraction.format import Archive
+from seoga_extraction.format import Archive, one_line
+from seoga_extraction.formats.docx.lists import Numbering, read_numbering
+from seoga_extraction.ooxml.package import (
+    Relations,
+    attribute,
+    child,
+    children,
+    local,
+    number,
+    title_of,
+)
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
@@ -21,37 +30,30 @@ _HEADING = re.compile(
     re.IGNORECASE,
 )
 _TITLES = frozenset(("title", "제목", "표제", "タイトル", "标题", "titel", "titre"))
-
-
-def local(element: _Element) -> str:
-    """The tag without its namespace (strict and transitional files differ in it only)."""
-    tag = element.tag
-    return tag.rpartition("}")[2] if isinstance(tag, str) else ""
-
-
-def child(element: _Element | None, *path: str) -> _Element | None:
-    """The first child of that local name, step by step."""
-    for name in path:
-        if element is None:
-            return None
-        element = next((one for one in element if local(one) == name), None)
-    return element
-
-
-def attribute(element: _Element | None, name: str) -> str:
-    """An attribute by its local name; "" without it."""
-    if element is None:
-        return ""
-    for key, value in element.attrib.items():
-        if str(key).rpartition("}")[2] == name:
-            return str(value)
-    return ""
+_CODE = frozenset(
+    (
+        "html preformatted",
+        "source code",
+        "code",
+        "code block",
+        "미리 서식이 지정된 html",
+        "소스 코드",
+    )
+)
+_PROPERTIES = {
+    "creator": "author",
+    "created": "created",
+    "modified": "modified",
+    "subject": "subject",
+    "keywords": "keywords",
+}
 
 
 @dataclass(slots=True)
 class Style:
     """What a paragraph style says that matters here."""
 
+    id: str = ""
     name: str = ""
     based_on: str = ""
     outline: int | None = None
@@ -59,47 +61,35 @@ class Style:
     num_level: str = ""
 
 
-@dataclass(slots=True)
-class Level:
-    """One level of a numbering: format, text such as "%1.%2.", start."""
-
-    kind: str = "bullet"
-    text: str = ""
-    start: int = 1
-
-
-@dataclass(slots=True)
-class Numbering:
-    """Lists: which definition a list uses, its levels, and the starts it overrides."""
-
-    abstract: dict[str, str] = field(default_factory=dict)
-    levels: dict[str, dict[int, Level]] = field(default_factory=dict)
-    starts: dict[tuple[str, int], int] = field(default_factory=dict)
-
-
 class Package:
     """Gives the parts by their role, found through the relationships."""
 
     def __init__(self, archive: Archive) -> None:
         self._archive = archive
-        self._main = self._target("", "officeDocument") or "word/document.xml"
-
-    def _target(self, part: str, role: str) -> str:
-        folder, _, name = part.rpartition("/")
-        rels = join(folder, "_rels", f"{name}.rels")
-        root = self._archive.xml(rels)
-        for one in root if root is not None else ():
-            if attribute(one, "Type").endswith(f"/{role}"):
-                target = attribute(one, "Target")
-                if attribute(one, "TargetMode") == "External":
-                    continue
-                return normpath(join(dirname(part), target)).lstrip("/")
-        return ""
+        main = Relations(archive, "").parts("officeDocument")
+        self._main = main[0] if main else "word/document.xml"
+        self._relations: dict[str, Relations] = {}
+        self.default_style = ""
 
     def part(self, role: str) -> _Element | None:
         """A part that the main document relates to, such as "styles" or "footnotes"."""
-        target = self._target(self._main, role)
-        return self._archive.xml(target) if target else None
+        found = self.relations.parts(role)
+        return self._archive.xml(found[0]) if found else None
+
+    @cached_property
+    def relations(self) -> Relations:
+        """The relationships of the main document."""
+        return Relations(self._archive, self._main)
+
+    def related(self, relation_id: str) -> _Element | None:
+        """The XML part behind a relationship of the main document."""
+        name = self.relations.part(relation_id)
+        return self._archive.xml(name) if name else None
+
+    def bytes_of(self, relation_id: str) -> tuple[str, bytes]:
+        """Name and bytes of the part behind a relationship of the main document."""
+        name = self.relations.part(relation_id)
+        return name, self._archive.read(name) if name else b""
 
     @cached_property
     def document(self) -> _Element | None:
@@ -109,19 +99,36 @@ class Package:
     @cached_property
     def title(self) -> str:
         """The title of the core properties."""
-        core = self._target("", "core-properties")
-        root = self._archive.xml(core) if core else None
-        found = child(root, "title")
-        return (found.text or "") if found is not None else ""
+        return one_line(title_of(self._archive))
+
+    @cached_property
+    def properties(self) -> dict[str, Any]:
+        """Author, dates, subject and keywords of the core properties, where they are set."""
+        out: dict[str, Any] = {}
+        for name in Relations(self._archive, "").parts("core-properties"):
+            root = self._archive.xml(name)
+            for one in root if root is not None else ():
+                key, text = _PROPERTIES.get(local(one)), one_line(one.text or "")
+                if key and text:
+                    out[key] = text
+        return out
+
+    @cached_property
+    def even_pages(self) -> bool:
+        """Whether even pages have headers of their own."""
+        setting = child(self.part("settings"), "evenAndOddHeaders")
+        return setting is not None and attribute(setting, "val") not in ("0", "false", "off")
 
     @cached_property
     def styles(self) -> dict[str, Style]:
-        """Paragraph styles by id."""
+        """Paragraph styles by id; "" is the one of paragraphs that name none."""
         out: dict[str, Style] = {}
-        root = self.part("styles")
-        for one in root if root is not None else ():
-            if local(one) == "style" and attribute(one, "type") in ("paragraph", ""):
-                out[attribute(one, "styleId")] = _style(one)
+        for one in children(self.part("styles"), "style"):
+            if attribute(one, "type") in ("paragraph", ""):
+                style = _style(one)
+                out[style.id] = style
+                if attribute(one, "default") in ("1", "true", "on"):
+                    out.setdefault("", style)
         return out
 
     def chain(self, style_id: str) -> Iterator[Style]:
@@ -132,6 +139,8 @@ class Package:
                 return
             yield style
             style_id = style.based_on
+            if not style_id:
+                return
 
     def heading_level(self, style_id: str) -> int:
         """1..9 for a heading style (by outline level or name, inherited), 0 for others."""
@@ -147,52 +156,32 @@ class Package:
         style = self.styles.get(style_id)
         return style is not None and style.name.lower() in _TITLES
 
+    def is_code(self, style_id: str) -> bool:
+        """Whether paragraphs of this style are program text."""
+        return any(style.name.lower() in _CODE for style in self.chain(style_id))
+
+    def contents_level(self, style_id: str) -> int:
+        """1..9 for a line of a table of contents, 0 for others."""
+        style = self.styles.get(style_id)
+        name = style.name.lower() if style else ""
+        return number(name[4:]) if name.startswith(("toc ", "목차 ")) else 0
+
     @cached_property
     def numbering(self) -> Numbering:
         """The list definitions."""
-        out = Numbering()
-        root = self.part("numbering")
-        for one in root if root is not None else ():
-            if local(one) == "abstractNum":
-                levels = (level for level in one if local(level) == "lvl")
-                out.levels[attribute(one, "abstractNumId")] = {
-                    _number(attribute(level, "ilvl")): _level(level) for level in levels
-                }
-            elif local(one) == "num":
-                _list(one, out)
-        return out
+        return read_numbering(self.part("numbering"))
 
 
 def _style(element: _Element) -> Style:
     properties = child(element, "pPr")
     outline = attribute(child(properties, "outlineLvl"), "val")
+    # Several names of one style are separated by commas.
+    name = attribute(child(element, "name"), "val").partition(",")[0]
     return Style(
-        name=attribute(child(element, "name"), "val").strip(),
+        id=attribute(element, "styleId"),
+        name=name.strip(),
         based_on=attribute(child(element, "basedOn"), "val"),
-        outline=_number(outline) if outline else None,
+        outline=number(outline) if outline else None,
         num_id=attribute(child(properties, "numPr", "numId"), "val"),
         num_level=attribute(child(properties, "numPr", "ilvl"), "val"),
     )
-
-
-def _level(element: _Element) -> Level:
-    start = attribute(child(element, "start"), "val")
-    return Level(
-        kind=attribute(child(element, "numFmt"), "val") or "decimal",
-        text=attribute(child(element, "lvlText"), "val"),
-        start=_number(start) if start else 1,
-    )
-
-
-def _list(element: _Element, out: Numbering) -> None:
-    list_id = attribute(element, "numId")
-    out.abstract[list_id] = attribute(child(element, "abstractNumId"), "val")
-    for one in element:
-        if local(one) == "lvlOverride":
-            start = attribute(child(one, "startOverride"), "val")
-            if start:
-                out.starts[list_id, _number(attribute(one, "ilvl"))] = _number(start)
-
-
-def _number(text: str) -> int:
-    return int(text) if text.lstrip("-").isascii() and text.lstrip("-").isdigit() else 0

@@ -1,0 +1,180 @@
+"""Number shapes of lists, and what the characters of symbol fonts mean."""
+
+from __future__ import annotations
+
+_GANADA = "가나다라마바사아자차카타파하"
+_CHOSUNG = "ㄱㄴㄷㄹㅁㅂㅅㅇㅈㅊㅋㅌㅍㅎ"
+_AIUEO = (
+    "アイウエオカキクケコサシスセソタチツテトナニヌネノハヒフヘホマミムメモヤユヨラリルレロワヲン"
+)
+_IROHA = (
+    "イロハニホヘトチリヌルヲワカヨタレソツネナラムウヰノオクヤマ"
+    "ケフコエテアサキユメミシヱヒモセスン"
+)
+_STEMS = "甲乙丙丁戊己庚辛壬癸"
+_RUSSIAN = "абвгдежзиклмнопрстуфхцчшщыэюя"
+_ROWS = {
+    "ganada": _GANADA,
+    "chosung": _CHOSUNG,
+    "aiueo": _AIUEO,
+    "aiueoFullWidth": _AIUEO,
+    "iroha": _IROHA,
+    "irohaFullWidth": _IROHA,
+    "ideographTraditional": _STEMS,
+    "ideographZodiac": "子丑寅卯辰巳午未申酉戌亥",
+    "russianLower": _RUSSIAN,
+    "russianUpper": _RUSSIAN.upper(),
+    "chicago": "*†‡§",
+}
+# Digits and the words for 10, 100, 1000.
+_HANJA = ("〇一二三四五六七八九", "十百千")
+_HANGUL = ("영일이삼사오육칠팔구", "십백천")
+_COUNTED = {
+    "koreanCounting": _HANGUL,
+    "chineseCounting": _HANJA,
+    "chineseCountingThousand": _HANJA,
+    "taiwaneseCounting": _HANJA,
+    "taiwaneseCountingThousand": _HANJA,
+    "japaneseCounting": _HANJA,
+}
+_DIGITS = {
+    "koreanDigital": _HANGUL[0],
+    "koreanDigital2": _HANJA[0],
+    "ideographDigital": _HANJA[0],
+    "japaneseDigitalTenThousand": _HANJA[0],
+    "taiwaneseDigital": _HANJA[0],
+    "decimalFullWidth": "０１２３４５６７８９",
+    "decimalFullWidth2": "０１２３４５６７８９",
+}
+_NATIVE_TENS = ("", "열", "스물", "서른", "마흔", "쉰", "예순", "일흔", "여든", "아흔")
+_NATIVE = ("", "하나", "둘", "셋", "넷", "다섯", "여섯", "일곱", "여덟", "아홉")
+_ROMAN = (
+    (1000, "m"),
+    (900, "cm"),
+    (500, "d"),
+    (400, "cd"),
+    (100, "c"),
+    (90, "xc"),
+    (50, "l"),
+    (40, "xl"),
+    (10, "x"),
+    (9, "ix"),
+    (5, "v"),
+    (4, "iv"),
+    (1, "i"),
+)
+# The Symbol font by its codes (Unicode's vendor table ADOBE/symbol.txt), from 0x20 on.
+_SYMBOL = (
+    " !∀#∃%&∋()∗+,−./0123456789:;<=>?"
+    "≅ΑΒΧΔΕΦΓΗΙϑΚΛΜΝΟΠΘΡΣΤΥςΩΞΨΖ[∴]⊥_"
+    "‾αβχδεφγηιϕκλμνοπθρστυϖωξψζ{|}∼\x00"
+)
+_SYMBOL_HIGH = (
+    "€ϒ′≤⁄∞ƒ♣♦♥♠↔←↑→↓°±″≥×∝∂•÷≠≡≈…|—↵"
+    "ℵℑℜ℘⊗⊕∅∩∪⊃⊇⊄⊂⊆∈∉∠∇®©™∏√⋅¬∧∨⇔⇐⇑⇒⇓"
+    "◊〈®©™∑⎛⎜⎝⎡⎢⎣⎧⎨⎩⎪\x00〉∫⌠⎮⌡⎞⎟⎠⎤⎥⎦⎫⎬⎭"
+)
+# Of the Wingdings family only what stands in documents as a word would: boxes, ticks, arrows.
+_WINGDINGS = {
+    0x4A: "☺",
+    0x6C: "●",
+    0x6E: "■",
+    0x6F: "☐",
+    0x71: "❑",
+    0x72: "❒",
+    0x75: "◆",
+    0x76: "❖",
+    0x78: "☒",
+    0x9F: "•",
+    0xA7: "▪",
+    0xA8: "☐",
+    0xD8: "➢",
+    0xDF: "←",
+    0xE0: "→",
+    0xE1: "↑",
+    0xE2: "↓",
+    0xE8: "➔",
+    0xEF: "⇦",
+    0xF0: "⇨",
+    0xFB: "✗",
+    0xFC: "✓",
+    0xFD: "☒",
+    0xFE: "☑",
+}
+
+
+def shown(number: int, kind: str) -> str:
+    """A number in one of Word's formats (ECMA-376 part 1, 17.18.59); decimal for the rare ones."""
+    if number < 1:
+        return str(number)
+    if kind in ("lowerLetter", "upperLetter"):
+        # Word goes on with aa, bb, cc.
+        letter = chr(ord("a") + (number - 1) % 26) * min((number - 1) // 26 + 1, 10)
+        return letter if kind == "lowerLetter" else letter.upper()
+    if kind in ("lowerRoman", "upperRoman"):
+        roman = _roman(number)
+        return roman if kind == "lowerRoman" else roman.upper()
+    if row := _ROWS.get(kind):
+        return row[(number - 1) % len(row)]
+    if digits := _DIGITS.get(kind):
+        return "".join(digits[int(one)] for one in str(number))
+    if counted := _COUNTED.get(kind):
+        return _counted(number, *counted)
+    return _other(number, kind)
+
+
+def _other(number: int, kind: str) -> str:
+    if kind.startswith(("decimalEnclosedCircle", "ideographEnclosedCircle")) and number <= 20:
+        return chr(0x245F + number)
+    if kind == "koreanLegal" and number < 100:
+        return _NATIVE_TENS[number // 10] + _NATIVE[number % 10]
+    if kind == "ordinal":
+        teen = number % 100 in (11, 12, 13)
+        return f"{number}{'th' if teen else {1: 'st', 2: 'nd', 3: 'rd'}.get(number % 10, 'th')}"
+    styles = {"decimalZero": "{:02d}", "hex": "{:X}", "numberInDash": "- {} -"}
+    return styles.get(kind, "{}").format(number)
+
+
+def _roman(number: int) -> str:
+    out = ""
+    for value, letters in _ROMAN:
+        count, number = divmod(number, value)
+        out += letters * min(count, 10)
+    return out
+
+
+def _counted(number: int, digits: str, powers: str) -> str:
+    """십이, 二十三: a leading one is left out; only below ten thousand."""
+    if number >= 10_000:
+        return str(number)
+    out = ""
+    for power in (3, 2, 1, 0):
+        digit = number // 10**power % 10
+        if digit:
+            one = digit == 1 and power > 0
+            out += ("" if one else digits[digit]) + (powers[power - 1] if power else "")
+    return out
+
+
+def symbol(code: int, font: str) -> str:
+    """The character that a code (0x20..0xFF, or moved to U+F000) of a symbol font shows.
+
+    "" where only the font knows.
+    """
+    if 0xF000 <= code <= 0xF0FF:
+        code -= 0xF000
+    elif 0xE000 <= code < 0xF900:
+        return ""
+    font = font.lower()
+    if font == "symbol":
+        if code < 0x80:
+            return _SYMBOL[code - 0x20 : code - 0x1F].strip("\x00") if code >= 0x20 else ""
+        return _SYMBOL_HIGH[code - 0xA0 : code - 0x9F].strip("\x00") if code >= 0xA0 else ""
+    if font.startswith("wingdings"):
+        return _WINGDINGS.get(code, "") if font == "wingdings" else _second(code)
+    return chr(code) if code < 0xD800 else ""
+
+
+def _second(code: int) -> str:
+    """Wingdings 2: ticks and boxes of forms."""
+    return {0x50: "✓", 0x4F: "✗", 0x51: "☒", 0x52: "☑", 0x53: "☒", 0xA3: "☐"}.get(code, "")
