@@ -166,3 +166,18 @@ def test_patterns_do_not_backtrack_over_long_lines(read: Reading, text: str) -> 
     started = time.monotonic()
     read("a.md", text)
     assert time.monotonic() - started < 10
+
+
+@pytest.mark.parametrize(
+    "anchor", ["{/*eslint-integration*/}", "{#eslint}", "{ #eslint }", "{: #eslint }", "{/* 요약 */}"]
+)
+def test_anchors_of_headings_are_left_out(read: Reading, anchor: str) -> None:
+    got = read("a.md", f"# T\n\n## *Title* of `x` {anchor}\n\ntext\n")
+    assert got.sections[-1].heading_path == ("T", "Title of x")
+    assert "eslint" not in got.text
+    assert "{" not in got.text
+
+
+def test_code_in_a_heading_is_no_anchor(read: Reading) -> None:
+    got = read("a.md", "## `useState({})` and {}\n")
+    assert got.sections[0].heading_path == ("useState({}) and {}",)

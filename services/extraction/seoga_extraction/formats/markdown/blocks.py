@@ -16,7 +16,8 @@ _FENCE = re.compile(r"^( *)(`{3,}|~{3,})([^`]*)$")
 _RULE = re.compile(r"^ {0,3}([-*_])(?:[ \t]*\1){2,}[ \t]*$")
 _ITEM = re.compile(r"^( *)([-*+]|\d{1,9}[.)])(?:[ \t]+|$)")
 _DELIMITER = re.compile(r"^ {0,3}\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$")
-_ANCHOR = re.compile(r"[ \t]*\{[ \t]*#[^{}]*\}[ \t]*#*[ \t]*$")
+# Pandoc and kramdown write {#anchor} or {: #anchor}, MDX {/*anchor*/}.
+_ANCHOR = re.compile(r"[ \t]*\{[ \t]*(?::?[ \t]*#[^{}]*|/\*[^{}]*\*/)[ \t]*\}[ \t]*#*[ \t]*$")
 _MARKUP: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"<!--.*?-->"), ""),
     (re.compile(r"</?[a-zA-Z][^<>]*>"), ""),

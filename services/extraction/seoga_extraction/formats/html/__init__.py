@@ -1,0 +1,85 @@
+"""HTML: headings, paragraphs, lists, tables and code in reading order; only content."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from seoga.models import DocumentInfo
+from seoga_extraction.format import Format, Input, Parsed, one_line
+from seoga_extraction.formats.html import confluence
+from seoga_extraction.formats.html.walker import Walker
+
+if TYPE_CHECKING:
+    from lxml.html import HtmlElement
+
+_START = re.compile(
+    rb"^\s*(?:<\?xml[^>]*>\s*)?(?:(?><!--.*?-->)\s*)*<(?:!doctype\s+html|html[\s>])", re.I | re.S
+)
+_META = re.compile(rb"<meta[^>]+charset\s*=\s*[\"']?\s*([\w.:-]+)", re.I)
+# Templates begin like pages but are programs.
+_PROGRAMS = (".php", ".vue", ".svelte", ".jsp", ".asp", ".aspx", ".erb", ".ejs", ".hbs", ".twig")
+_NAMED = {"description": "description", "author": "author", "keywords": "keywords"}
+
+
+def parse(source: Input) -> Parsed:
+    """The charset comes from the BOM, the bytes or the meta element, in that order."""
+    from lxml import html
+
+    declared = _META.search(source.head[:4096])
+    text, charset = source.decoded(declared.group(1).decode("ascii") if declared else "")
+    parser = html.HTMLParser(encoding="utf-8", huge_tree=False, no_network=True)
+    # Given as bytes: a str with an XML declaration inside is refused.
+    root = _tree(text, parser)
+    meta = {"charset": charset, **_meta(root)}
+    if confluence.is_export(root):
+        meta |= confluence.prepare(root)
+    yield DocumentInfo("html", _title(root), meta)
+    body = root.find("body")
+    yield from Walker().walk(root if body is None else body)
+
+
+def _meta(root: HtmlElement) -> dict[str, Any]:
+    """What the page says of itself in its head."""
+    out: dict[str, Any] = {}
+    for one in root.iterfind("head/meta"):
+        key, text = _NAMED.get(one.get("name", "").lower()), one_line(one.get("content", ""))
+        if key and text:
+            out.setdefault(key, text)
+    return out
+
+
+def _tree(text: str, parser: Any) -> HtmlElement:
+    from lxml import etree, html
+
+    try:
+        return html.document_fromstring(text.encode("utf-8", "replace"), parser=parser)
+    except etree.ParserError:
+        # Nothing but comments or blanks.
+        return html.document_fromstring("<html><body></body></html>")
+    except etree.XMLSyntaxError as error:
+        # The only way that this parser fails, and it does not say so.
+        raise MemoryError(str(error)) from error
+
+
+def _title(root: HtmlElement) -> str:
+    title = one_line(root.findtext("head/title") or root.findtext(".//title") or "")
+    if title:
+        return title
+    first = next(iter(root.iter("h1")), None)
+    return one_line(first.text_content()) if first is not None else ""
+
+
+def sniff(source: Input) -> bool:
+    """A doctype or an html element at the start."""
+    return source.extension not in _PROGRAMS and _START.match(source.head) is not None
+
+
+FORMAT = Format(
+    "html",
+    parse,
+    extensions=(".html", ".htm", ".xhtml"),
+    sniff=sniff,
+    text=True,
+    needs=("lxml",),
+)
