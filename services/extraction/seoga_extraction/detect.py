@@ -52,8 +52,7 @@ _OLE_STREAMS = (
     ("__properties_version1", "an Outlook message (.msg)"),
 )
 _ZIP_MEMBERS = (
-    ("xl/workbook", "an Excel file (xlsx)"),
-    ("ppt/presentation", "a PowerPoint file (pptx)"),
+    ("xl/workbook.bin", "a binary Excel workbook (xlsb)"),
     ("META-INF/container.xml", "an EPUB book"),
     ("content.xml", "an OpenDocument file"),
     ("AndroidManifest.xml", "an Android package"),

@@ -12,10 +12,14 @@ from seoga.errors import ExtractionFailed, Reason
 from seoga.models import DocumentInfo, Section, SectionKind
 from seoga_extraction.engine import ExtractionEngine
 
-READ = ("md", "txt", "html", "html_confluence", "docx", "hwp", "hwpx", "pdf", "pdf_derived_scans")
-REFUSED = ("xlsx", "pptx", "image", "audio", "audio_derived")
+READ = ("md", "txt", "html", "html_confluence", "docx", "xlsx", "pptx", "hwp", "hwpx", "pdf",
+        "pdf_derived_scans")  # fmt: skip
+REFUSED = ("image", "audio", "audio_derived")
 # Broken on purpose, but what is left of it can be read.
-PARTIAL = {"poi__clusterfuzz-testcase-minimized-POIXWPFFuzzer-6733884933668864.docx"}
+PARTIAL = {
+    "poi__clusterfuzz-testcase-minimized-POIXWPFFuzzer-6733884933668864.docx",
+    "unstructured__fake-power-point-malformed.pptx",
+}
 
 
 def rows(handed: Path, folders: tuple[str, ...]) -> list[dict[str, str]]:

@@ -1,0 +1,1 @@
+"""What Office packages (OOXML) have in common: relationships, number formats, charts, drawings."""
