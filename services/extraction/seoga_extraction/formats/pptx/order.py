@@ -23,9 +23,9 @@ class Box(NamedTuple):
 def reading_order(boxes: Sequence[Box | None]) -> list[int]:
     """Indices of the shapes in reading order; `boxes` come in the order of the file.
 
-    Recursive XY cuts (Nagy and Seth 1984), rows first and columns first: the one that is closer to
-    the order of the file is taken, because a person mostly makes shapes in the order they are read.
-    A shape without a box stays behind the one before it.
+    Recursive XY cuts (Nagy and Seth 1984), rows first; columns first where that is much closer to
+    the order of the file, because a person mostly makes shapes in the order they are read. A shape
+    without a box stays behind the one before it.
     """
     placed = [at for at, box in enumerate(boxes) if box is not None]
     if not 1 < len(placed) <= MAX_SHAPES:
@@ -36,7 +36,7 @@ def reading_order(boxes: Sequence[Box | None]) -> list[int]:
         if box is not None
     }
     by_rows, by_columns = _cut(placed, spans, 1), _cut(placed, spans, 0)
-    best = by_columns if _inversions(by_columns) < _inversions(by_rows) else by_rows
+    best = by_columns if 2 * _inversions(by_columns) < _inversions(by_rows) else by_rows
     out = list(range(placed[0]))
     for at in best:
         out.append(at)

@@ -58,15 +58,14 @@ def _lines(body: _Element | None, styles: Sequence[_Element]) -> Iterator[_Line]
         bullet = _bullet(properties, chain, level)
         for deeper in [one for one in counts if one > level]:
             del counts[deeper]
-        mark = ""
-        if local(bullet) == "buAutoNum" if bullet is not None else False:
+        kind = "buNone" if bullet is None else local(bullet)
+        if kind == "buAutoNum":
             start = number(attribute(bullet, "startAt"), 1)
             counts[level] = counts.get(level, start - 1) + 1
-            mark = f"{counts[level]}."
+            yield _Line(text, f"{counts[level]}.", level)
         else:
             counts.pop(level, None)
-            mark = "-" if bullet is not None and local(bullet) != "buNone" else ""
-        yield _Line(text, mark, level)
+            yield _Line(text, "" if kind == "buNone" else "-", level)
 
 
 def _bullet(properties: _Element | None, chain: Sequence[_Element], level: int) -> _Element | None:
