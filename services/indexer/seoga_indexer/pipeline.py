@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 from xxhash import xxh3_128
 
@@ -13,27 +13,16 @@ from seoga import logs
 from seoga.contracts.extraction import Extraction
 from seoga.errors import Cancelled, ExtractionFailed, Reason, SeogaError
 from seoga.kb import Kb
-from seoga.models import Chunk, DocumentInfo, FileState, Item, Section, Stage
-from seoga.storage.records import FileRow, KnownFile, PreparedChunk, PreparedFile, Tokens, Touch
-from seoga.text.language import language_of
-from seoga.text.tokens import index_text
-from seoga_indexer.chunking import Assembled, assemble, chunk_document
+from seoga.models import DocumentInfo, Item, Section
+from seoga.storage.records import FileRow, KnownFile, PreparedFile, Touch
 from seoga_indexer.outcome import Missing, NoText, Outcome, Same, Text, Twin, Unreadable, Work
+from seoga_indexer.preparing import Draft, Sizes, failed, name_of
 
 _BLOCK = 1 << 20
 # A file that keeps changing is stored as it was; its stamp gives it away next time.
 _STEADY_TRIES = 3
 
 log = logs.get("indexer")
-
-
-@dataclass(frozen=True, slots=True)
-class Sizes:
-    """How to cut: all in code points (product 5)."""
-
-    target_chars: int = 1000
-    overlap_chars: int = 150
-    max_chars: int = 4000
 
 
 def sizes_of(kb: Kb) -> Sizes:
@@ -47,6 +36,7 @@ class Bench:
     """What a thread needs to index a file."""
 
     extraction: Extraction
+    prepare: Callable[[Draft], PreparedFile | FileRow]
     refresh: Callable[[Item], Item]
     twins: Callable[[str], Sequence[KnownFile]]
     cancelled: Callable[[], bool]
@@ -76,7 +66,7 @@ def _read(work: Work, item: Item, bench: Bench) -> Outcome:
     row = row_of(item)
     if item.size > bench.max_bytes:
         unread = replace(row, hash=f"unread:{item.size}:{item.mtime_ns}")
-        return NoText(_failed(unread, Reason.TOO_LARGE, f"larger than {bench.max_bytes >> 20} MiB"))
+        return NoText(failed(unread, Reason.TOO_LARGE, f"larger than {bench.max_bytes >> 20} MiB"))
     local = item.local or Path(item.path)
     row = replace(row, hash=content_hash(local))
     if work.known is not None and not work.redo and work.known.hash == row.hash:
@@ -84,14 +74,14 @@ def _read(work: Work, item: Item, bench: Bench) -> Outcome:
     if work.known is None and not work.settled and (twins := bench.twins(row.hash)):
         return Twin(work, row, tuple(twins))
     if not item.size:
-        return NoText(_failed(row, Reason.EMPTY, ""))
+        return NoText(failed(row, Reason.EMPTY, ""))
     try:
         return _extract(local, row, bench)
     except (SeogaError, OSError):
         raise
     except Exception as error:  # one file's content must never end a run
         log.exception("a file could not be indexed", path=item.path)
-        return NoText(_failed(row, Reason.INTERNAL, f"{type(error).__name__}: {error}"))
+        return NoText(failed(row, Reason.INTERNAL, f"{type(error).__name__}: {error}"))
 
 
 def _extract(local: Path, row: FileRow, bench: Bench) -> Outcome:
@@ -112,64 +102,15 @@ def _extract(local: Path, row: FileRow, bench: Bench) -> Outcome:
         if error.reason is Reason.UNREADABLE:
             raise PermissionError(error.message) from error
         trouble = error
-    assembled = assemble(info, sections)
-    chunks = chunk_document(
-        assembled, bench.sizes.target_chars, bench.sizes.overlap_chars, bench.sizes.max_chars
-    )
-    return _outcome(row, assembled, chunks, trouble)
-
-
-def _outcome(
-    row: FileRow, assembled: Assembled, chunks: Sequence[Chunk], trouble: ExtractionFailed | None
-) -> Outcome:
-    info = assembled.info
-    row = replace(
-        row,
-        format=info.format,
-        title=info.title or row.title,
-        meta=info.meta,
-        lang=language_of(assembled.text),
-    )
-    if not chunks:
-        if trouble is None:
-            return NoText(_failed(row, Reason.EMPTY, ""))
-        return NoText(_failed(row, trouble.reason, trouble.message))
-    if trouble is not None:
-        row = replace(
-            row,
-            state=FileState.DEGRADED,
-            stage=Stage.EXTRACT,
-            reason=trouble.reason,
-            detail=trouble.message,
-        )
-    return Text(PreparedFile(row, assembled.text, _prepare(chunks, row), assembled.marks))
-
-
-def _prepare(chunks: Sequence[Chunk], row: FileRow) -> list[PreparedChunk]:
-    title = title_tokens(row.title, row.path)
-    # The chunks of a section share their heading.
-    headings: dict[str, str] = {}
-    prepared = []
-    for chunk in chunks:
-        above = " ".join((*chunk.heading_path, chunk.header_row))
-        if above not in headings:
-            headings[above] = index_text(above)
-        tokens = Tokens(title=title, heading=headings[above], body=index_text(chunk.text))
-        prepared.append(PreparedChunk(chunk, tokens, lang=language_of(chunk.text)))
-    return prepared
-
-
-def _failed(row: FileRow, reason: Reason, detail: str) -> FileRow:
-    state = FileState.NEEDS_ACTION if reason.needs_action else FileState.FAILED
-    if reason is Reason.EMPTY:
-        state = FileState.READY
-    return replace(row, state=state, stage=Stage.EXTRACT, reason=reason, detail=detail)
+    told = None if trouble is None else (trouble.reason, trouble.message)
+    result = bench.prepare(Draft(row, info, sections, bench.sizes, told))
+    return NoText(result) if isinstance(result, FileRow) else Text(result)
 
 
 def _unreadable(work: Work, detail: str) -> Outcome:
     if work.known is not None and work.known.chunk_count:
         return Unreadable(work.known, Reason.UNREADABLE, detail)
-    return NoText(_failed(row_of(work.item), Reason.UNREADABLE, detail))
+    return NoText(failed(row_of(work.item), Reason.UNREADABLE, detail))
 
 
 def row_of(item: Item) -> FileRow:
@@ -184,17 +125,6 @@ def row_of(item: Item) -> FileRow:
         url=item.url,
         title=name_of(item.path),
     )
-
-
-def name_of(path: str) -> str:
-    """The title of a document that has none: its name without the extension."""
-    return PurePosixPath(path).stem
-
-
-def title_tokens(title: str, path: str) -> str:
-    """The title field of the keyword index: the title, and the file's name where that differs."""
-    name = name_of(path)
-    return index_text(title if title == name else f"{title} {name}")
 
 
 def content_hash(path: Path) -> str:

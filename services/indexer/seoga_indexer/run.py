@@ -32,7 +32,9 @@ from seoga_indexer.changes import Redo
 from seoga_indexer.channel import Channel, Stopped
 from seoga_indexer.embedstage import EmbedPlan, EmbedStage
 from seoga_indexer.outcome import Crash, EmbedDone, Message, TextDone
-from seoga_indexer.pipeline import Bench, Sizes, sizes_of
+from seoga_indexer.pipeline import Bench, sizes_of
+from seoga_indexer.preparers import Preparers
+from seoga_indexer.preparing import Sizes
 from seoga_indexer.progress import Reporter, Total
 from seoga_indexer.scan import SourceReport
 from seoga_indexer.source import connector_for
@@ -89,6 +91,8 @@ class Run:
         with ExitStack() as stack:
             self._reader = DocumentStore(open_reader(self._kb.db_path))
             stack.callback(self._reader.close)
+            self._preparers = Preparers(self._ports.settings.extract_workers)
+            stack.callback(self._preparers.close)
             stack.callback(self._end_threads)
             self._prepare()
             self._start()
@@ -146,6 +150,7 @@ class Run:
         connectors = {source.label: connector_for(source) for source in sources}
         bench = Bench(
             extraction=self._ports.extraction,
+            prepare=self._preparers.prepare,
             refresh=lambda item: connectors[item.label].refresh(item),
             twins=self._reader.by_hash,
             cancelled=self._order.cancel.is_set,

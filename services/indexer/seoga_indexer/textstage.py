@@ -15,7 +15,8 @@ from seoga.storage.records import FileRow, KnownFile
 from seoga_indexer.changes import Change, Redo, Verdict
 from seoga_indexer.channel import Channel, Tally
 from seoga_indexer.outcome import Gone, Message, Moved, TextDone, Twin, Work
-from seoga_indexer.pipeline import Bench, index_file, name_of, title_tokens
+from seoga_indexer.pipeline import Bench, index_file
+from seoga_indexer.preparing import name_of, title_tokens
 from seoga_indexer.scan import SourceReport, scan_source
 
 _AHEAD = 64

@@ -12,7 +12,7 @@ from seoga.storage.records import KnownFile
 from seoga.text.tokens import TOKENIZER_VERSION
 from seoga_indexer.changes import Redo
 from seoga_indexer.chunking import CHUNKER_VERSION
-from seoga_indexer.pipeline import Sizes
+from seoga_indexer.preparing import Sizes
 
 KEY = "versions"
 # What a newly installed library, language or model may heal.

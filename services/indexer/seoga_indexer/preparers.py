@@ -1,0 +1,154 @@
+"""Child processes that cut and tokenise, so that the one process that writes can keep up.
+
+A run of few files starts none: a start costs more than they would save. Each is a
+`python -m seoga_indexer.preparers FD PARENT` that answers drafts until its connection ends.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+from multiprocessing import Pipe
+from multiprocessing.connection import Connection
+from typing import Any
+
+from seoga import logs
+from seoga.models import Place, Section, SectionKind
+from seoga.storage.records import FileRow, PreparedFile
+from seoga_indexer.preparing import Draft, prepare
+
+# Files prepared in this process before children are worth their start.
+AFTER_FILES = 100
+_LOOK_S = 5.0
+
+Result = PreparedFile | FileRow
+# Plain tuples: they cross the pipe several times faster than frozen dataclasses.
+_Flat = tuple[str, str, tuple[str, ...], int, dict[str, Any], dict[str, Any]]
+
+log = logs.get("indexer")
+
+
+class PreparingFailed(Exception):
+    """What went wrong with one file while it was cut and tokenised."""
+
+
+class Preparers:
+    """At most `size` children; `prepare` may be called by as many threads."""
+
+    def __init__(self, size: int, after: int = AFTER_FILES) -> None:
+        self._size, self._after = size, after
+        self._seen = 0
+        self._idle: list[_Child] = []
+        self._lock = threading.Lock()
+        self._closed = False
+
+    def prepare(self, draft: Draft) -> Result:
+        """See `seoga_indexer.preparing.prepare`. Raises PreparingFailed."""
+        with self._lock:
+            self._seen += 1
+            here = self._size < 1 or self._seen <= self._after or self._closed
+            child = self._idle.pop() if self._idle and not here else None
+        if here:
+            return prepare(draft)
+        # A child that was killed by others is replaced once; a file that kills two is at fault.
+        for _ in range(2):
+            child = child or _Child()
+            try:
+                result = child.prepare(draft)
+            except (EOFError, OSError):
+                child.close()
+                child = None
+                log.warning("a preparing process ended", path=draft.row.path)
+                continue
+            self._give(child)
+            return result
+        raise PreparingFailed("The process that cuts this document into chunks ended twice.")
+
+    def _give(self, child: _Child) -> None:
+        with self._lock:
+            if not self._closed:
+                self._idle.append(child)
+                return
+        child.close()
+
+    def close(self) -> None:
+        """Ends the children; one that is still at work ends after its file."""
+        with self._lock:
+            self._closed = True
+            idle, self._idle = self._idle, []
+        for child in idle:
+            child.close()
+
+
+class _Child:
+    """One process; used by one thread at a time."""
+
+    def __init__(self) -> None:
+        ours: Connection[Any, Any]
+        ours, theirs = Pipe()
+        with theirs:
+            self._process = subprocess.Popen(
+                [sys.executable, "-P", "-m", __name__, str(theirs.fileno()), str(os.getpid())],
+                pass_fds=[theirs.fileno()],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+            )
+        self._connection = ours
+
+    def prepare(self, draft: Draft) -> Result:
+        """Raises PreparingFailed for this file, EOFError or OSError when the process is gone."""
+        flat = [_flat(section) for section in draft.sections]
+        head = (draft.row, draft.info, draft.sizes, draft.trouble)
+        self._connection.send((head, flat))
+        result: Result | str = self._connection.recv()
+        if isinstance(result, str):
+            raise PreparingFailed(result)
+        return result
+
+    def close(self) -> None:
+        """Kills the process: it holds nothing that needs saving."""
+        self._connection.close()
+        self._process.kill()
+        self._process.wait()
+
+
+def _flat(section: Section) -> _Flat:
+    place = section.place.to_json()
+    kind = section.kind.value
+    return section.text, kind, section.heading_path, section.level, place, dict(section.meta)
+
+
+def _section(flat: _Flat) -> Section:
+    text, kind, heading_path, level, place, meta = flat
+    return Section(text, SectionKind(kind), heading_path, level, Place(**place), meta)
+
+
+def _answer(head: tuple[Any, ...], flat: list[_Flat]) -> Result | str:
+    row, info, sizes, trouble = head
+    try:
+        return prepare(Draft(row, info, [*map(_section, flat)], sizes, trouble))
+    except Exception as error:  # whatever a document does to us is told as its own fault
+        return f"{type(error).__name__}: {error}"
+
+
+def main() -> None:
+    """Answers until the parent closes the connection or is gone."""
+    connection: Connection[Any, Any] = Connection(int(sys.argv[1]))
+    parent = int(sys.argv[2])
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    while True:
+        while not connection.poll(_LOOK_S):
+            # A fork of the parent may hold the other end open, so its death shows only here.
+            if os.getppid() != parent:
+                return
+        try:
+            connection.send(_answer(*connection.recv()))
+        except (EOFError, OSError):
+            return
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,86 @@
+"""From the sections of a file to what commit 1 stores: chunks, languages, tokens. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import PurePosixPath
+
+from seoga.errors import Reason
+from seoga.models import Chunk, DocumentInfo, FileState, Section, Stage
+from seoga.storage.records import FileRow, PreparedChunk, PreparedFile, Tokens
+from seoga.text.language import language_of
+from seoga.text.tokens import index_text
+from seoga_indexer.chunking import assemble, chunk_document
+
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """How to cut: all in code points (specification, section 5)."""
+
+    target_chars: int = 1000
+    overlap_chars: int = 150
+    max_chars: int = 4000
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A file as extraction gave it. `trouble`: how its stream ended early, or None."""
+
+    row: FileRow
+    info: DocumentInfo
+    sections: Sequence[Section]
+    sizes: Sizes
+    trouble: tuple[Reason, str] | None = None
+
+
+def prepare(draft: Draft) -> PreparedFile | FileRow:
+    """The file ready to be stored; only its row, with state and reason, when it has no text."""
+    sizes, trouble = draft.sizes, draft.trouble
+    assembled = assemble(draft.info, draft.sections)
+    chunks = chunk_document(assembled, sizes.target_chars, sizes.overlap_chars, sizes.max_chars)
+    row = replace(
+        draft.row,
+        format=assembled.info.format,
+        title=assembled.info.title or draft.row.title,
+        meta=assembled.info.meta,
+        lang=language_of(assembled.text),
+    )
+    if not chunks:
+        return failed(row, *(trouble or (Reason.EMPTY, "")))
+    if trouble is not None:
+        reason, detail = trouble
+        row = replace(
+            row, state=FileState.DEGRADED, stage=Stage.EXTRACT, reason=reason, detail=detail
+        )
+    title = title_tokens(row.title, row.path)
+    prepared = [_chunk(chunk, title) for chunk in chunks]
+    return PreparedFile(row, assembled.text, prepared, assembled.marks)
+
+
+def _chunk(chunk: Chunk, title: str) -> PreparedChunk:
+    heading = index_text(" ".join((*chunk.heading_path, chunk.header_row)))
+    return PreparedChunk(
+        chunk,
+        Tokens(title=title, heading=heading, body=index_text(chunk.text)),
+        lang=language_of(chunk.text),
+    )
+
+
+def failed(row: FileRow, reason: Reason, detail: str) -> FileRow:
+    """The row of a file without text; an empty one is Ready."""
+    state = FileState.NEEDS_ACTION if reason.needs_action else FileState.FAILED
+    if reason is Reason.EMPTY:
+        state = FileState.READY
+    return replace(row, state=state, stage=Stage.EXTRACT, reason=reason, detail=detail)
+
+
+def name_of(path: str) -> str:
+    """The title of a document that has none: its name without the extension."""
+    return PurePosixPath(path).stem
+
+
+def title_tokens(title: str, path: str) -> str:
+    """The title field of the keyword index: the title, and the file's name where that differs."""
+    name = name_of(path)
+    return index_text(title if title == name else f"{title} {name}")

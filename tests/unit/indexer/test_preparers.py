@@ -1,0 +1,102 @@
+"""Cutting and tokenising in child processes gives what it gives in this one, whatever happens."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from collections.abc import Iterator
+
+import psutil
+import pytest
+
+from seoga.errors import Reason
+from seoga.models import DocumentInfo, FileState, Place, Section, SectionKind
+from seoga.storage.records import FileRow, PreparedFile
+from seoga_indexer.preparers import Preparers
+from seoga_indexer.preparing import Draft, Sizes, prepare
+
+
+def draft(
+    path: str = "a.md", text: str = "본문은 여기 있다. And some English.", **meta: str
+) -> Draft:
+    sections = (
+        Section("# 제목", SectionKind.HEADING, ("제목",), 1, Place(line_start=1, line_end=1)),
+        Section(text, SectionKind.PARAGRAPH, ("제목",), 0, Place(line_start=3, line_end=3), meta),
+    )
+    return Draft(
+        FileRow("docs", path, 9, 1, 2), DocumentInfo("markdown", "제목"), sections, Sizes()
+    )
+
+
+@pytest.fixture
+def preparers() -> Iterator[Preparers]:
+    pool = Preparers(2, after=0)
+    yield pool
+    pool.close()
+
+
+def children() -> list[psutil.Process]:
+    return [
+        each for each in psutil.Process().children() if "seoga_indexer.preparers" in each.cmdline()
+    ]
+
+
+def test_a_child_gives_the_same_as_this_process(preparers: Preparers) -> None:
+    given = draft(audio="x")
+    assert preparers.prepare(given) == prepare(given)
+    assert len(children()) == 1
+
+
+def test_few_files_start_no_process() -> None:
+    pool = Preparers(2)
+    for number in range(5):
+        assert isinstance(pool.prepare(draft(f"{number}.md")), PreparedFile)
+    assert children() == []
+    pool.close()
+
+
+def test_a_file_without_text_is_a_row_with_state_and_reason(preparers: Preparers) -> None:
+    empty = Draft(FileRow("docs", "a", 9, 1, 2), DocumentInfo("text"), (), Sizes())
+    row = preparers.prepare(empty)
+    assert isinstance(row, FileRow)
+    assert (row.state, row.reason) == (FileState.READY, Reason.EMPTY)
+
+
+def test_a_stream_that_ended_early_leaves_a_degraded_file(preparers: Preparers) -> None:
+    whole = draft()
+    cut = Draft(whole.row, whole.info, whole.sections, whole.sizes, (Reason.TIMEOUT, "too slow"))
+    prepared = preparers.prepare(cut)
+    assert isinstance(prepared, PreparedFile)
+    assert prepared.row.state is FileState.DEGRADED
+    assert (prepared.row.reason, prepared.row.detail) == (Reason.TIMEOUT, "too slow")
+
+
+def test_a_killed_child_is_replaced_and_its_file_prepared(preparers: Preparers) -> None:
+    preparers.prepare(draft())
+    (child,) = children()
+    os.kill(child.pid, signal.SIGKILL)
+    assert preparers.prepare(draft("b.md")) == prepare(draft("b.md"))
+
+
+def test_threads_prepare_at_once_each_its_own_file(preparers: Preparers) -> None:
+    results: dict[str, object] = {}
+
+    def work(name: str) -> None:
+        results[name] = preparers.prepare(draft(name, "가나다 라마바. " * 2000))
+
+    threads = [threading.Thread(target=work, args=(f"{number}.md",)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    for name, result in results.items():
+        assert isinstance(result, PreparedFile)
+        assert result.row.path == name
+
+
+def test_close_ends_the_children(preparers: Preparers) -> None:
+    preparers.prepare(draft())
+    processes = children()
+    preparers.close()
+    assert not any(each.is_running() for each in processes)
