@@ -284,9 +284,7 @@ class Commands(Reader, ABC):
 
     def _relation(self, call: Call) -> None:
         """An arrow with something above it and, after REL, below it."""
-        arrow = self.take() if self.next.kind in {Kind.WORD, Kind.SIGN} else Token(Kind.SIGN, "=")
-        entry = find(arrow.value) if arrow.kind is Kind.WORD else None
-        sign = entry.value if entry else SIGNS.get(arrow.value, arrow.value)
+        sign = self._related()
         above = self._group_or_nothing()
         below = self._group_or_nothing() if call.word.value == "2" else Node("")
         command = EXTENDED.get(sign)
@@ -296,12 +294,20 @@ class Commands(Reader, ABC):
         elif command:
             self.build(call, command + "{%s}", above)
         elif below.latex:
-            base = Node(latex.SPECIAL.get(sign, sign))
-            self.build(call, "\\underset{%s}{\\overset{%s}{%s}}", below, above, base)
+            self.build(call, "\\underset{%s}{\\overset{%s}{%s}}", below, above, Node(sign))
         else:
-            base = Node(latex.SPECIAL.get(sign, sign))
-            self.build(call, "\\overset{%s}{%s}", above, base)
+            self.build(call, "\\overset{%s}{%s}", above, Node(sign))
         call.nodes[-1].part = Part.OPERATOR
+
+    def _related(self) -> str:
+        """The arrow or sign that REL is about, taken."""
+        if self.next.kind not in {Kind.WORD, Kind.SIGN}:
+            return "="
+        value = self.take().value
+        entry = find(value)
+        if entry is not None and entry.does in {Does.OPERATOR, Does.SIGN, Does.BIG}:
+            return entry.value
+        return SIGNS.get(value, latex.SPECIAL.get(value, value))
 
     def _group_or_nothing(self) -> Node:
         return self.term() if self.next.kind is Kind.OPEN else Node("")
