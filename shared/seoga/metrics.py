@@ -36,6 +36,28 @@ EXTRACTION_RSS = Gauge(
     "Memory of the parser process that finished last.",
     multiprocess_mode="livemax",
 )
+EXTRACTION_PAGES = Counter(
+    "seoga_extraction_pages_total", "Pages read, by what gave their text: text or ocr.", ("how",)
+)
+OCR_SECONDS = Counter("seoga_extraction_ocr_seconds", "Seconds spent recognising pages.")
+OCR_CONFIDENCE = Histogram(
+    "seoga_extraction_ocr_confidence_ratio",
+    "How sure the recognition of a page is; 0 where it failed.",
+    buckets=(0.3, 0.5, 0.6, 0.7, 0.78, 0.85, 0.9, 0.95, 1),
+)
+SPEECH_AUDIO = Counter("seoga_extraction_speech_audio_seconds", "Seconds of sound transcribed.")
+SPEECH_SECONDS = Counter("seoga_extraction_speech_work_seconds", "Seconds spent transcribing.")
+SPEECH_FACTOR = Histogram(
+    "seoga_extraction_speech_realtime_ratio",
+    "Seconds of work for a second of sound, a recording each.",
+    buckets=(0.01, 0.03, 0.1, 0.2, 0.3, 0.5, 1, 2, 5),
+)
+SPEECH_DEVICE = Gauge(
+    "seoga_extraction_speech_device_state",
+    "1 for the device and model that speech runs on.",
+    ("device", "model"),
+    multiprocess_mode="livemax",
+)
 
 INDEXER_FILES = Counter(
     "seoga_indexer_files_total", "Files indexed, by outcome or reason.", ("outcome",)

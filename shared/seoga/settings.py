@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from functools import cache
 from pathlib import Path
+from typing import Literal
 
 import platformdirs
 from pydantic import Field
@@ -71,8 +72,32 @@ class Settings(BaseSettings):
     extract_memory_mb: int = Field(
         default=1024, ge=128, description="MiB of address space growth that a parser may use."
     )
+    ocr_language: str = Field(
+        default="Hangul",
+        pattern=r"^[A-Za-z_]+(\+[A-Za-z_]+)*$",
+        description="Tesseract's name of the languages on scanned pages; Hangul reads English too.",
+    )
+    ocr_page_s: float = Field(
+        default=60.0, gt=0, description="Seconds that the recognition of one page may take."
+    )
     max_file_mb: int = Field(
         default=1024, ge=1, description="Files above this many MiB are not read."
+    )
+    whisper_model: str = Field(
+        default="",
+        description="Speech model: a name (tiny to large-v3) or a folder; empty: by the device.",
+    )
+    whisper_device: Literal["auto", "cpu", "cuda"] = Field(
+        default="auto", description="Where speech runs; auto: a GPU that passes the self-test."
+    )
+    require_gpu: bool = Field(
+        default=False, description="Refuse to transcribe on the CPU, and be not ready without GPU."
+    )
+    speech_timeout_factor: float = Field(
+        default=10.0, gt=0, description="Seconds that a second of sound may take."
+    )
+    speech_memory_mb: int = Field(
+        default=8192, ge=512, description="MiB above which the speech process is replaced."
     )
     embed_processes: int = Field(
         default_factory=_cores, ge=1, description="Processes of the builtin embedder."

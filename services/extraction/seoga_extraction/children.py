@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import select
@@ -16,12 +17,12 @@ from pathlib import Path
 from typing import Any
 
 from seoga.errors import ExtractionFailed, Reason, ServiceUnavailable
+from seoga.settings import environment
+from seoga_extraction.lanes import Lane
 from seoga_extraction.limits import Limits
 from seoga_extraction.worker import HEADER, Orders
 
-# Parsers leak and heaps fragment; a fresh child costs about 0.1 s.
 RECYCLE_FILES = 2000
-RECYCLE_MB = 400
 
 
 class Gone(Exception):
@@ -31,9 +32,9 @@ class Gone(Exception):
 class Child:
     """One child process. Used by one thread at a time."""
 
-    def __init__(self, package: str, limits: Limits) -> None:
-        orders = Orders(os.getpid(), package, limits)
-        self._limits = limits
+    def __init__(self, package: str, lane: Lane) -> None:
+        orders = Orders(os.getpid(), package, lane)
+        self._limits = lane.limits
         # -P: a json.py in the working directory must not be imported. A session of its own: Ctrl-C
         # is for the parent, which decides what is still finished.
         self._process = subprocess.Popen(
@@ -42,6 +43,7 @@ class Child:
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             start_new_session=True,
+            env=environment(**lane.environment),
         )
         self._buffer = bytearray()
         self._files = 0
@@ -55,7 +57,7 @@ class Child:
     @property
     def worn(self) -> bool:
         """Whether it has served so much that a fresh one should follow."""
-        return self._files >= RECYCLE_FILES or self._rss >= RECYCLE_MB
+        return self._files >= RECYCLE_FILES or self._rss >= self._limits.recycle_mb
 
     @property
     def rss_mb(self) -> int:
@@ -64,15 +66,22 @@ class Child:
 
     def send(self, path: Path, name: str) -> None:
         """Asks for one file. Raises Gone."""
+        self._ask({"path": str(path), "name": name})
+        self._files += 1
+
+    def check(self) -> None:
+        """Asks what its formats found to work with. Raises Gone."""
+        self._ask({"check": True})
+
+    def _ask(self, request: dict[str, Any]) -> None:
         pipe = self._process.stdin
         if pipe is None or self._process.poll() is not None:
             raise Gone
         try:
-            pipe.write(json.dumps({"path": str(path), "name": name}).encode() + b"\n")
+            pipe.write(json.dumps(request).encode() + b"\n")
             pipe.flush()
         except OSError as error:
             raise Gone from error
-        self._files += 1
 
     def messages(self) -> Iterator[dict[str, Any]]:
         """The frames of the file asked for, up to its last. Raises ExtractionFailed (timeout,
@@ -81,7 +90,7 @@ class Child:
         while True:
             started = time.monotonic()
             message = self._frame(started + left)
-            left -= time.monotonic() - started
+            left += message.get("grant_s", 0) - (time.monotonic() - started)
             self._rss = message.get("rss", self._rss)
             yield message
             if message.get("end"):
@@ -132,11 +141,15 @@ class Child:
 
     def stop(self) -> None:
         """Ends it while another thread reads from it; that thread finds out and reaps it."""
-        self._process.kill()
+        if self._process.returncode is not None:
+            return
+        # With its session: programs that it runs (tesseract) must not outlive it.
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self._process.pid, signal.SIGKILL)
 
     def kill(self) -> None:
         """Ends it at once (it holds nothing that must be saved) and reaps it."""
-        self._process.kill()
+        self.stop()
         self._process.wait()
         for pipe in (self._process.stdin, self._process.stdout):
             if pipe is not None and not pipe.closed:
@@ -148,12 +161,11 @@ class Child:
 
 
 class Pool:
-    """At most `size` children, started when first needed. Thread-safe."""
+    """At most `lane.size` children, started when first needed. Thread-safe."""
 
-    def __init__(self, size: int, package: str, limits: Limits) -> None:
-        self._size = size
+    def __init__(self, package: str, lane: Lane) -> None:
         self._package = package
-        self._limits = limits
+        self._lane = lane
         self._idle: list[Child] = []
         self._busy: set[Child] = set()
         self._starting = 0
@@ -177,7 +189,7 @@ class Pool:
                     child = self._idle.pop()
                     self._busy.add(child)
                     return child
-                if len(self._busy) + self._starting < self._size:
+                if len(self._busy) + self._starting < self._lane.size:
                     break
                 self._change.wait()
             self._starting += 1
@@ -186,7 +198,7 @@ class Pool:
     def _start(self) -> Child:
         child: Child | None = None
         try:
-            child = self._spawner.submit(Child, self._package, self._limits).result()
+            child = self._spawner.submit(Child, self._package, self._lane).result()
         except (OSError, RuntimeError) as error:
             raise ServiceUnavailable(f"No extraction process could start ({error}).") from error
         finally:

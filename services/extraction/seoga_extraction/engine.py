@@ -3,25 +3,27 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Mapping
 from pathlib import Path
 from typing import Any
 
 from seoga import metrics
 from seoga.contracts.extraction import Event, unpack
 from seoga.errors import ExtractionFailed, SeogaError, ServiceUnavailable, unwire
+from seoga.models import Section, SectionKind
 from seoga.settings import Settings
 from seoga_extraction.children import Child, Gone, Pool
 from seoga_extraction.detect import formats
-from seoga_extraction.limits import Limits
+from seoga_extraction.lanes import COMMON, SPEECH, lanes
 
 FORMATS = "seoga_extraction.formats"
 # Raise it whenever the events of some file may differ from before: indexes extract again then.
-VERSION = "1"
+VERSION = "2"
 
 
 class ExtractionEngine:
-    """Implements `Extraction` with `settings.extract_workers` children. Thread-safe.
+    """Implements `Extraction` with `settings.extract_workers` children, and one more for speech
+    once there is something to transcribe. Thread-safe.
 
     `package` is the folder of format modules. A child is held from the first event that is asked
     for until the last one has arrived, so one thread must not read two streams in turn.
@@ -29,12 +31,7 @@ class ExtractionEngine:
 
     def __init__(self, settings: Settings, package: str = FORMATS) -> None:
         self._package = package
-        limits = Limits(
-            time_s=settings.extract_timeout_s,
-            memory_mb=settings.extract_memory_mb,
-            file_mb=settings.max_file_mb,
-        )
-        self._pool = Pool(settings.extract_workers, package, limits)
+        self._pools = {lane.name: Pool(package, lane) for lane in lanes(settings)}
 
     def extract(self, path: Path, name: str) -> Generator[Event, None, None]:
         """The events of one file, see `Extraction.extract`. Leaving the stream early is fine."""
@@ -42,8 +39,9 @@ class ExtractionEngine:
         outcome = "abandoned"
         try:
             for message in self._messages(path, name):
+                _count(message.get("figures", {}))
                 for item in message["events"]:
-                    yield unpack(item)
+                    yield _observed(unpack(item))
                 if "error" in message:
                     raise unwire(message["error"])
             outcome = "text"
@@ -54,9 +52,19 @@ class ExtractionEngine:
             metrics.EXTRACTION_FILES.labels(outcome).inc()
             metrics.EXTRACTION_SECONDS.observe(time.monotonic() - started)
 
-    def _messages(self, path: Path, name: str) -> Iterator[dict[str, Any]]:
-        """The frames of one file. The child goes back before its last frame is passed on."""
-        child = self._asked(path, name)
+    def _messages(self, path: Path, name: str) -> Generator[dict[str, Any], None, None]:
+        """The frames of one file, from a child of the lane that its format asks for."""
+        last = yield from self._frames(self._pools[COMMON], lambda child: child.send(path, name))
+        if "lane" in last:
+            pool = self._pools[last["lane"]]
+            last = yield from self._frames(pool, lambda child: child.send(path, name))
+        yield last
+
+    def _frames(
+        self, pool: Pool, ask: Callable[[Child], None]
+    ) -> Generator[dict[str, Any], None, dict[str, Any]]:
+        """What one child answers; the last frame is returned, after the child was given back."""
+        child = _asked(pool, ask)
         healthy = False
         last: dict[str, Any] = {}
         try:
@@ -67,25 +75,32 @@ class ExtractionEngine:
                 else:
                     yield message
         except ExtractionFailed as error:
-            if self._pool.closed:
+            if pool.closed:
                 raise ServiceUnavailable("Extraction is closing.") from error
             raise
         finally:
             metrics.EXTRACTION_RSS.set(child.rss_mb)
-            self._pool.give(child, healthy)
-        yield last
+            pool.give(child, healthy)
+        return last
 
-    def _asked(self, path: Path, name: str) -> Child:
-        """A child that has taken the request; one that died while idle is replaced."""
-        for _ in range(3):
-            child = self._pool.take()
-            try:
-                child.send(path, name)
-            except Gone:
-                self._pool.give(child, healthy=False)
-            else:
-                return child
-        raise ServiceUnavailable("Extraction processes end before they take any work.")
+    def speech(self) -> dict[str, Any]:
+        """What speech runs on: `{device, model, …}`, after a self-test on that device.
+
+        Takes as long as it takes to load the model. Raises ExtractionFailed (missing_model,
+        missing_dependency) when no recording can be transcribed, and ServiceUnavailable.
+        """
+        frames = self._frames(self._pools[SPEECH], Child.check)
+        try:
+            while True:
+                next(frames)
+        except StopIteration as end:
+            last: dict[str, Any] = end.value
+        if "error" in last:
+            raise unwire(last["error"])
+        status: dict[str, Any] = last["status"]
+        if "device" in status:
+            metrics.SPEECH_DEVICE.labels(status["device"], status["model"]).set(1)
+        return status
 
     def describe(self) -> dict[str, Any]:
         """See `Extraction.describe`."""
@@ -104,4 +119,35 @@ class ExtractionEngine:
 
     def close(self) -> None:
         """Ends the children; streams that are still read end with an error."""
-        self._pool.close()
+        for pool in self._pools.values():
+            pool.close()
+
+
+def _asked(pool: Pool, ask: Callable[[Child], None]) -> Child:
+    """A child that has taken the request; one that died while idle is replaced."""
+    for _ in range(3):
+        child = pool.take()
+        try:
+            ask(child)
+        except Gone:
+            pool.give(child, healthy=False)
+        else:
+            return child
+    raise ServiceUnavailable("Extraction processes end before they take any work.")
+
+
+def _count(figures: Mapping[str, float]) -> None:
+    recognised = figures.get("ocr_pages", 0)
+    metrics.EXTRACTION_PAGES.labels("ocr").inc(recognised)
+    metrics.EXTRACTION_PAGES.labels("text").inc(figures.get("pages", 0) - recognised)
+    metrics.OCR_SECONDS.inc(figures.get("ocr_seconds", 0))
+    if audio := figures.get("audio_s"):
+        metrics.SPEECH_AUDIO.inc(audio)
+        metrics.SPEECH_SECONDS.inc(figures["work_s"])
+        metrics.SPEECH_FACTOR.observe(figures["work_s"] / audio)
+
+
+def _observed(event: Event) -> Event:
+    if isinstance(event, Section) and event.kind is SectionKind.PAGE and "ocr" in event.meta:
+        metrics.OCR_CONFIDENCE.observe(event.meta["ocr"].get("confidence", 0))
+    return event

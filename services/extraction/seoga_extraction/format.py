@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 from seoga.errors import ExtractionFailed, Reason
 from seoga.models import DocumentInfo, Section
@@ -51,6 +52,15 @@ class Input:
         self.extension = PurePosixPath(name.lower()).suffix
         # Set where the formats are known: reads a file with the format that its content asks for.
         self.reader: Callable[[Input], Parsed] | None = None
+        # What the lane of the format was told, and how it answers beside its events.
+        self.options: Mapping[str, Any] = {}
+        self.figures: dict[str, float] = {}
+        self.on_grant: Callable[[float], None] | None = None
+
+    def more_time(self, seconds: float) -> None:
+        """Adds to the time that this file may take: for work that is long by its nature."""
+        if self.on_grant is not None:
+            self.on_grant(seconds)
 
     @cached_property
     def size(self) -> int:
@@ -118,6 +128,9 @@ class Format:
     taken, formats with `text=False` first. A text format without a yes is chosen by `extensions`
     or by a whole file `names` (lower case, such as "makefile"). `needs` are modules that must be
     installed. Any other exception out of `parse` is told as a corrupt file.
+
+    `lane` names the kind of process it runs in (`lanes.py`). `check` is given the options of that
+    lane and says what the format found to work with, such as a device; it raises SeogaError.
     """
 
     name: str
@@ -127,6 +140,8 @@ class Format:
     text: bool = False
     names: tuple[str, ...] = ()
     needs: tuple[str, ...] = ()
+    lane: str = ""
+    check: Callable[[Mapping[str, Any]], dict[str, Any]] | None = None
 
     @property
     def missing(self) -> str:

@@ -1,7 +1,10 @@
 """The child process: reads requests from stdin, answers with frames on stdout, one file at a time.
 
-Request: one line of JSON `{"path", "name"}`. Frame: 4 bytes of length (big endian), then JSON
-`{"events": [...]}`; the last frame of a file has `"end": true` and may have `"error"`.
+Request: one line of JSON `{"path", "name"}`, or `{"check": true}` to hear what the formats of this
+lane found to work with. Frame: 4 bytes of length (big endian), then JSON `{"events": [...]}`. One
+may have `"grant_s"`, more time for this file. The last one has `"end": true`, and may have
+`"error"`, `"figures"` (numbers for metrics), `"status"` (the answer to a check) or `"lane"`: it
+read nothing, a child of that lane must be asked.
 """
 
 from __future__ import annotations
@@ -25,6 +28,7 @@ from seoga.models import DocumentInfo, Section
 from seoga.text.normal import nfc
 from seoga_extraction.detect import choose, formats
 from seoga_extraction.format import Format, Input
+from seoga_extraction.lanes import Lane
 from seoga_extraction.limits import MIB, Limits, limit_cpu, limit_memory, resident_mb
 
 HEADER = struct.Struct(">I")
@@ -39,17 +43,17 @@ class Orders:
 
     parent: int
     package: str
-    limits: Limits
+    lane: Lane
 
     def to_text(self) -> str:
         """One argument of a command line."""
-        return json.dumps([self.parent, self.package, self.limits.to_json()])
+        return json.dumps([self.parent, self.package, self.lane.to_json()])
 
     @staticmethod
     def from_text(text: str) -> Orders:
         """Inverse of `to_text`."""
-        parent, package, limits = json.loads(text)
-        return Orders(parent, package, Limits.from_json(limits))
+        parent, package, lane = json.loads(text)
+        return Orders(parent, package, Lane.from_json(lane))
 
 
 class Answer:
@@ -87,9 +91,14 @@ class Answer:
                 Reason.TOO_LARGE,
             )
 
-    def end(self, error: SeogaError | None, retire: bool) -> None:
+    def grant(self, seconds: float) -> None:
+        """Tells the parent, and the system, of more time for this file."""
+        limit_cpu(self._limits, seconds)
+        self._frame({"grant_s": seconds})
+
+    def end(self, error: SeogaError | None, retire: bool = False, **more: Any) -> None:
         """The last frame; `retire` asks the parent for a fresh process."""
-        last: dict[str, Any] = {"end": True, "rss": resident_mb(), "retire": retire}
+        last: dict[str, Any] = {"end": True, "rss": resident_mb(), "retire": retire, **more}
         if error is not None:
             last["error"] = wire(error)
         if retire:
@@ -121,8 +130,8 @@ def _clean(text: str) -> str:
     return nfc(text.replace("\x00", "") if "\x00" in text else text)
 
 
-def serve(source: Input, known: Sequence[Format], answer: Answer) -> None:
-    """Answers one file."""
+def serve(source: Input, known: Sequence[Format], answer: Answer, lane: str = "") -> None:
+    """Answers one file. One whose format has another lane than this child is passed on."""
     error: SeogaError | None = None
     chosen: Format | None = None
     try:
@@ -134,6 +143,9 @@ def serve(source: Input, known: Sequence[Format], answer: Answer) -> None:
                 f"pip install {missing}",
                 Reason.MISSING_DEPENDENCY,
             )
+        if chosen.lane != lane:
+            answer.end(None, lane=chosen.lane)
+            return
         for event in chosen.parse(source):
             answer.add(event)
     except SeogaError as told:
@@ -143,7 +155,22 @@ def serve(source: Input, known: Sequence[Format], answer: Answer) -> None:
     except Exception as failed:
         error = _explain(failed, chosen)
     full = isinstance(error, ExtractionFailed) and error.reason is Reason.OUT_OF_MEMORY
-    answer.end(error, retire=full)
+    answer.end(error, retire=full, figures=source.figures)
+
+
+def check(known: Sequence[Format], answer: Answer, lane: Lane) -> None:
+    """Answers a check: the status of this lane's formats, or why they cannot work."""
+    status: dict[str, Any] = {}
+    error: SeogaError | None = None
+    try:
+        for one in known:
+            if one.lane == lane.name and one.check is not None and not one.missing:
+                status |= one.check(lane.options)
+    except SeogaError as told:
+        error = told
+    except Exception as failed:
+        error = _explain(failed, None)
+    answer.end(error, status=status)
 
 
 def _check_file(source: Input) -> None:
@@ -196,12 +223,20 @@ def main() -> None:
     void = os.open(os.devnull, os.O_WRONLY)
     os.dup2(void, 1)
     known = formats(orders.package)
-    limit_memory(orders.limits)
+    lane = orders.lane
+    if lane.limits.memory_mb:
+        limit_memory(lane.limits)
     for line in sys.stdin.buffer:
         request = json.loads(line)
-        limit_cpu(orders.limits)
-        source = Input(Path(request["path"]), request["name"], orders.limits)
-        serve(source, known, Answer(out, orders.limits))
+        limit_cpu(lane.limits)
+        answer = Answer(out, lane.limits)
+        if "check" in request:
+            check(known, answer, lane)
+            continue
+        source = Input(Path(request["path"]), request["name"], lane.limits)
+        source.options = lane.options
+        source.on_grant = answer.grant
+        serve(source, known, answer, lane.name)
 
 
 if __name__ == "__main__":

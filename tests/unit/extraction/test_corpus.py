@@ -14,7 +14,7 @@ from seoga_extraction.engine import ExtractionEngine
 
 READ = ("md", "txt", "html", "html_confluence", "docx", "xlsx", "pptx", "hwp", "hwpx", "pdf",
         "pdf_derived_scans")  # fmt: skip
-REFUSED = ("image", "audio", "audio_derived")
+REFUSED = ("image",)
 # Broken on purpose, but what is left of it can be read.
 PARTIAL = {
     "poi__clusterfuzz-testcase-minimized-POIXWPFFuzzer-6733884933668864.docx",

@@ -1,0 +1,1 @@
+"""Speech: sound into lines of text with their times, on the device that really works here."""

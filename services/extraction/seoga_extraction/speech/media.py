@@ -1,0 +1,189 @@
+"""The sound of a file, as a stream of windows that are cut at a quiet moment."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+from seoga.errors import ExtractionFailed, Reason
+from seoga_extraction.format import corrupt
+from seoga_extraction.limits import Limits
+from seoga_extraction.speech.phrases import RATE
+
+if TYPE_CHECKING:
+    from seoga_extraction.speech.phrases import Sound
+
+# Ten minutes are 38 MB of samples; a file of three hours never lies in memory whole.
+WINDOW_S = 600
+# The cut is looked for in the last minute of a window.
+SEARCH_S = 60
+QUIET_S = 0.5
+# A stream that is noise to its decoder would be tried packet by packet for ever.
+BAD_PACKETS = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """A part of a recording: mono samples at 16 kHz in -1..1, beginning at `start_s`."""
+
+    start_s: float
+    sound: Sound
+
+    @property
+    def end_s(self) -> float:
+        """Where the next one begins."""
+        return self.start_s + len(self.sound) / RATE
+
+
+class Recording:
+    """An audio or video file that is read once, from its beginning. Use it in a `with`.
+
+    Raises ExtractionFailed (corrupt) when it cannot be opened.
+    """
+
+    def __init__(self, path: Path, limits: Limits) -> None:
+        import av
+
+        self._limits = limits
+        self._bad = 0
+        try:
+            self._container = av.open(str(path), mode="r", metadata_errors="ignore")
+        except (av.FFmpegError, ValueError) as error:
+            raise corrupt(f"The recording cannot be opened ({_said(error)}).") from error
+        if not len(self._container.streams):
+            self._container.close()
+            raise corrupt("The recording has no tracks: it is cut off.")
+        self._stream = next(iter(self._container.streams.audio), None)
+        self.title = str(self._container.metadata.get("title", "")).strip()
+
+    def __enter__(self) -> Recording:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._container.close()
+
+    @property
+    def has_sound(self) -> bool:
+        """Whether there is an audio track."""
+        return self._stream is not None
+
+    @property
+    def seconds(self) -> float:
+        """How long the file says it is; 0 when it does not say, and it may lie."""
+        return max((self._container.duration or 0) / 1_000_000, 0.0)
+
+    def windows(self, start_s: float = 0.0) -> Iterator[Window]:
+        """The sound from a moment on, in pieces of at most ten minutes.
+
+        Raises ExtractionFailed: corrupt when nothing can be decoded, or when the file breaks off
+        (after what came before), too_large above the limit in hours.
+        """
+        import numpy as np
+
+        held: list[Sound] = []
+        count = 0
+        at = round(start_s * RATE)
+        for block in self._from(at):
+            held.append(block)
+            count += len(block)
+            while count >= WINDOW_S * RATE:
+                sound = np.concatenate(held)
+                cut = quiet_moment(sound[: WINDOW_S * RATE])
+                yield Window(at / RATE, sound[:cut])
+                at += cut
+                held, count = [sound[cut:].copy()], count - cut
+        if count:
+            yield Window(at / RATE, np.concatenate(held))
+
+    def _from(self, skipped: int) -> Iterator[Sound]:
+        """Blocks of samples without the first `skipped` ones."""
+        position = 0
+        most = self._limits.audio_hours * 3600 * RATE
+        for block in self._blocks():
+            position += len(block)
+            if position > most:
+                raise ExtractionFailed(
+                    f"The recording is longer than {self._limits.audio_hours} hours.",
+                    "Split it.",
+                    Reason.TOO_LARGE,
+                )
+            if position > skipped:
+                yield block[max(len(block) - (position - skipped), 0) :]
+        if not position:
+            raise corrupt("No sound can be decoded from the recording.")
+        if self._bad > BAD_PACKETS:
+            raise corrupt("The recording is broken from some point on.")
+
+    def _blocks(self) -> Iterator[Sound]:
+        import av
+
+        resampler = _resampler()
+        try:
+            for packet in self._container.demux(self._stream):
+                for frame in self._decoded(packet):
+                    # Timestamps of the file may run backwards: samples are counted instead.
+                    frame.pts = None
+                    try:
+                        made = resampler.resample(frame)
+                    except ValueError:
+                        # The rate or the channels changed in the middle.
+                        yield from _samples(resampler.resample(None))
+                        resampler = _resampler()
+                        made = resampler.resample(frame)
+                    yield from _samples(made)
+                if self._bad > BAD_PACKETS:
+                    break
+        except av.FFmpegError as error:
+            yield from _samples(resampler.resample(None))
+            raise corrupt(f"The recording breaks off ({_said(error)}).") from error
+        yield from _samples(resampler.resample(None))
+
+    def _decoded(self, packet: Any) -> list[Any]:
+        import av
+
+        try:
+            return list(packet.decode())
+        except av.InvalidDataError:
+            self._bad += 1
+            return []
+
+
+def quiet_moment(sound: Sound) -> int:
+    """The sample in the last minute around which half a second is quietest."""
+    import numpy as np
+
+    step = RATE // 50
+    first = max(len(sound) - SEARCH_S * RATE, 0)
+    tail = sound[first:]
+    frames = tail[: len(tail) // step * step].reshape(-1, step)
+    power = np.square(frames).mean(axis=1)
+    width = round(QUIET_S * RATE / step)
+    if len(power) <= width:
+        return len(sound)
+    smooth = np.convolve(power, np.ones(width), mode="valid")
+    return first + (int(smooth.argmin()) + width // 2) * step
+
+
+def _resampler() -> Any:
+    import av
+
+    return av.AudioResampler(format="flt", layout="mono", rate=RATE)
+
+
+def _samples(frames: Any) -> Iterator[Sound]:
+    for frame in frames:
+        samples = frame.to_ndarray().reshape(-1)
+        if len(samples):
+            yield samples
+
+
+def _said(error: Exception) -> str:
+    return str(getattr(error, "strerror", "") or error)

@@ -1,0 +1,136 @@
+"""The model on its device, loaded once for a process, and what it hears in a window of sound."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from seoga_extraction.limits import lift_memory, unlimited_memory
+from seoga_extraction.speech.choice import COMPUTE, Machine, suitable
+from seoga_extraction.speech.config import SpeechConfig
+from seoga_extraction.speech.device import machine_of, processor, second, settle, try_gpu
+from seoga_extraction.speech.faults import explain
+from seoga_extraction.speech.phrases import JUDGED_S, RATE, Phrase, languages_of, phrases, runs
+from seoga_extraction.speech.weights import Weights, find
+
+if TYPE_CHECKING:
+    from seoga_extraction.speech.phrases import Run, Sound
+
+BEAM = 5
+# A second try where the first was unsure or went in circles; the usual six mostly cost time.
+TEMPERATURES = (0.0, 0.4)
+# A line that the model itself thinks is no speech, and is unsure of, was made up.
+NO_SPEECH = 0.5
+UNSURE = -1.0
+FRAMES_PER_S = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line of speech; times in seconds of the window."""
+
+    start_s: float
+    end_s: float
+    text: str
+    language: str
+
+
+class Recogniser:
+    """A loaded model. `device` is cpu or cuda, `why` says why not the GPU where one was sought."""
+
+    def __init__(self, model: Any, weights: Weights, machine: Machine, why: str) -> None:
+        self._model = model
+        self.model = weights.name
+        self.device = machine.device
+        self.why = why
+
+    def lines(self, sound: Sound, before: str = "") -> Iterator[Line]:
+        """What is said in a sound (mono, 16 kHz), as it is heard; nothing for silence.
+
+        `before` is the language spoken last, "" when there is none yet. The language is judged for
+        each phrase, so a recording may change it.
+        """
+        found = phrases(sound)
+        if not found:
+            return
+        if self._model.model.is_multilingual:
+            languages = languages_of(found, lambda phrase: self._language(sound, phrase), before)
+        else:
+            languages = ["en"] * len(found)
+        for run in runs(found, languages):
+            yield from self._heard(run, sound)
+
+    def _heard(self, run: Run, sound: Sound) -> Iterator[Line]:
+        segments, _ = self._model.transcribe(
+            run.sound(sound),
+            language=run.language,
+            beam_size=BEAM,
+            temperature=TEMPERATURES,
+            condition_on_previous_text=False,
+        )
+        for one in segments:
+            if one.no_speech_prob > NO_SPEECH and one.avg_logprob < UNSURE:
+                continue
+            start, end = run.seconds_in(one.start), run.seconds_in(one.end, end=True)
+            yield Line(start, max(start, end), one.text.strip(), run.language)
+
+    def _language(self, sound: Sound, phrase: Phrase) -> tuple[str, float]:
+        """Encodes only the phrase's first seconds, not the 30 that the model usually looks at."""
+        head = sound[phrase.start : min(phrase.end, phrase.start + int(JUDGED_S * RATE))]
+        features = self._model.feature_extractor(head)
+        features = features[:, : max(len(head) * FRAMES_PER_S // RATE, FRAMES_PER_S)]
+        token, share = self._model.model.detect_language(self._model.encode(features))[0][0]
+        return token[2:-2], float(share)
+
+
+_loaded: dict[SpeechConfig, Recogniser] = {}
+
+
+def recogniser(config: SpeechConfig, downloading: Callable[[], None]) -> Recogniser:
+    """The recogniser of these settings, loaded at the first call and tested on its device.
+
+    `downloading` is called before a download. Raises ExtractionFailed (missing_model,
+    missing_dependency).
+    """
+    if config not in _loaded:
+        with unlimited_memory():
+            _loaded[config] = _load(config, downloading)
+        if _loaded[config].device == "cuda":
+            # The driver maps address space far beyond what it uses, at any time.
+            lift_memory()
+    return _loaded[config]
+
+
+def _load(config: SpeechConfig, downloading: Callable[[], None]) -> Recogniser:
+    try:
+        import_module("faster_whisper")
+    except (ImportError, OSError) as error:
+        raise explain(error) from error
+    machine, why = machine_of(config)
+    weights = find(config, suitable(machine), downloading)
+    if machine.device == "cuda" and (failed := try_gpu(weights.folder)):
+        why = settle(config, failed)
+        machine = processor(config)
+        weights = find(config, suitable(machine), downloading)
+    return Recogniser(_model(config, weights, machine), weights, machine, why)
+
+
+def _model(config: SpeechConfig, weights: Weights, machine: Machine) -> Any:
+    from faster_whisper import WhisperModel
+    from faster_whisper.vad import get_vad_model
+
+    try:
+        model = WhisperModel(
+            str(weights.folder),
+            device=machine.device,
+            compute_type=COMPUTE[machine.device],
+            cpu_threads=config.threads,
+            local_files_only=True,
+        )
+        second(model)
+        get_vad_model()
+    except (RuntimeError, OSError, ValueError) as error:
+        raise explain(error) from error
+    return model
