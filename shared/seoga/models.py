@@ -9,6 +9,8 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, Literal
 
+from seoga.cells import joined
+
 
 class FileState(StrEnum):
     """What the index holds of a file (the table in the README of the indexer says when each is
@@ -90,7 +92,7 @@ class Place:
             page_end=last if last != first else None,
             slide=self.slide if self.slide is not None else other.slide,
             sheet=self.sheet or other.sheet,
-            cells=self.cells or other.cells,
+            cells=joined(self.cells, other.cells),
             line_start=self.line_start if self.line_start is not None else other.line_start,
             line_end=other.line_end if other.line_end is not None else self.line_end,
             start_s=self.start_s if self.start_s is not None else other.start_s,

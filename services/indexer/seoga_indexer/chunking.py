@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
+from seoga.cells import Cells
 from seoga.models import Chunk, DocumentInfo, Place, Section, SectionKind
 from seoga_indexer.boundaries import (
     Cuts,
@@ -253,8 +254,11 @@ class _Places:
         self._breaks: list[int] | None = None
 
     def part(self, span: Span, start: int, end: int) -> Place:
-        """The place of start..end; lines are counted where a line of text is a line of the file."""
+        """The place of start..end; lines are counted where a line of text is a line of the file,
+        or a row of a sheet."""
         place = span.place
+        if place.cells is not None and span.section.kind is SectionKind.TABLE:
+            return self._rows(span, start, end)
         first, last = place.line_start, place.line_end
         if first is None or last is None or (start <= span.start and end >= span.end):
             return place
@@ -263,6 +267,18 @@ class _Places:
         opens = first + self._lines(span.start, max(start, span.start))
         closes = first + self._lines(span.start, min(end, span.end))
         return replace(place, line_start=opens, line_end=closes)
+
+    def _rows(self, span: Span, start: int, end: int) -> Place:
+        """The rows of a sheet that stand in start..end, where its table has a line for each."""
+        cells = Cells.parse(span.place.cells)
+        lines = self._lines(span.start, span.end) + 1
+        # The line below the header is no row; a later part repeats the header itself, too.
+        if cells is None or cells.bottom - cells.top + 1 not in (lines - 1, lines - 2):
+            return span.place
+        top = cells.bottom - self._lines(max(start, span.start), span.end)
+        bottom = cells.bottom - self._lines(min(end, span.end), span.end)
+        top, bottom = max(top, cells.top), max(bottom, cells.top)
+        return replace(span.place, cells=str(cells._replace(top=top, bottom=bottom)))
 
     def _lines(self, start: int, end: int) -> int:
         if self._breaks is None:

@@ -324,3 +324,23 @@ def test_time_is_linear_whatever_the_text(unit: str, kind: SectionKind) -> None:
     started = time.perf_counter()
     chunks_of(Section(text, kind, place=place))
     assert time.perf_counter() - started < 2.0
+
+
+@pytest.mark.parametrize("repeated", [False, True])
+def test_parts_of_a_sheets_table_say_their_own_rows(repeated: bool) -> None:
+    # Row 5 is the header; where it is repeated from an earlier part, the table begins behind it.
+    text, top = table(60), 6 if repeated else 5
+    section = Section(text, SectionKind.TABLE, place=Place(sheet="S", cells=f"B{top}:C65"))
+    chunks = chunks_of(section, target=600)
+    assert len(chunks) > 3
+    for chunk in chunks:
+        rows = [int(found) for found in re.findall(r"row (\d+)", chunk.text)]
+        first = top if chunk.start == 0 else rows[0] + 6
+        assert chunk.place.cells == f"B{first}:C{rows[-1] + 6}"
+
+
+def test_a_chunk_of_several_ranges_says_the_range_that_holds_them() -> None:
+    title = para("Title", place=Place(sheet="S", cells="A1"))
+    below = Section(table(2, 3), SectionKind.TABLE, place=Place(sheet="S", cells="B3:C5"))
+    [chunk] = chunks_of(title, below)
+    assert chunk.place.cells == "A1:C5"

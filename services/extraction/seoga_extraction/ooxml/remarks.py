@@ -26,7 +26,3 @@ class Remark(NamedTuple):
             + (f" ({', '.join(about)})" if about else "")
             + f": {text}"
         )
-
-    def meta(self) -> dict[str, str]:
-        """What travels beside the text."""
-        return {"author": self.author} if self.author else {}

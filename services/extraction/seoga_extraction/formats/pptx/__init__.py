@@ -61,8 +61,7 @@ class _Deck:
         if text := notes(self._archive, relations):
             yield Section(text, SectionKind.NOTE, path, place=place, meta=meta)
         for one in remarks(self._archive, relations, self._authors):
-            more = {**meta, **one.meta()}
-            yield Section(one.shown(), SectionKind.COMMENT, path, place=place, meta=more)
+            yield Section(one.shown(), SectionKind.COMMENT, path, place=place, meta=meta)
 
     def _layout(self, relations: Relations) -> Layout:
         part = next(iter(relations.parts("slideLayout")), "")

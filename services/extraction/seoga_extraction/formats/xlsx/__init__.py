@@ -70,8 +70,7 @@ def _sheet(workbook: Workbook, info: SheetInfo) -> Iterator[Section]:
     yield from _drawn(workbook, info, relations, meta)
     for remark in remarks(workbook, relations):
         place = Place(sheet=info.name, cells=remark.on or None)
-        more = {**meta, **remark.meta()}
-        yield from _said(Section(remark.shown(), SectionKind.COMMENT, path, place=place, meta=more))
+        yield from _said(Section(remark.shown(), SectionKind.COMMENT, path, place=place, meta=meta))
 
 
 def _tables(
