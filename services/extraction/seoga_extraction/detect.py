@@ -30,7 +30,6 @@ _SIGNATURES: tuple[tuple[int, bytes, str], ...] = (
     (4, b"ftyp", "MP4 audio or video"),
     (0, b"\x1aE\xdf\xa3", "WebM or Matroska"),
     (0, b"HWP Document File V3", "an HWP 3 document"),
-    (0, b"{\\rtf", "an RTF document"),
     (0, b"%!PS", "PostScript"),
     (0, b"SQLite format 3\x00", "an SQLite database"),
     (0, b"\x1f\x8b", "a gzip archive"),
@@ -53,7 +52,6 @@ _OLE_STREAMS = (
 )
 _ZIP_MEMBERS = (
     ("xl/workbook.bin", "a binary Excel workbook (xlsb)"),
-    ("META-INF/container.xml", "an EPUB book"),
     ("content.xml", "an OpenDocument file"),
     ("AndroidManifest.xml", "an Android package"),
     ("META-INF/MANIFEST.MF", "a Java archive"),
@@ -61,9 +59,6 @@ _ZIP_MEMBERS = (
 # Text by its bytes, but nothing to read as text.
 _TEXT_EXTENSIONS = {
     ".svg": "an SVG image",
-    ".eml": "an e-mail message",
-    ".mht": "an MHTML page",
-    ".mhtml": "an MHTML page",
 }
 
 

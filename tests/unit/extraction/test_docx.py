@@ -13,7 +13,7 @@ import pytest
 
 from seoga.errors import ExtractionFailed, Reason
 from seoga.models import SectionKind
-from seoga_extraction.formats.docx.shapes import shown
+from seoga_extraction.numerals import shown
 
 Reading = Callable[..., Any]
 

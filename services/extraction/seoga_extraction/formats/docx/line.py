@@ -6,9 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from seoga_extraction.formats.docx.shapes import symbol
 from seoga_extraction.ooxml.drawing import alternative, chosen
 from seoga_extraction.ooxml.package import attribute, child, children, local, number, related
+from seoga_extraction.symbols import symbol
 
 if TYPE_CHECKING:
     from lxml.etree import _Element

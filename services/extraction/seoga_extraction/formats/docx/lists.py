@@ -7,7 +7,7 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from seoga_extraction.formats.docx.shapes import shown
+from seoga_extraction.numerals import shown
 from seoga_extraction.ooxml.package import attribute, child, children, number
 
 if TYPE_CHECKING:

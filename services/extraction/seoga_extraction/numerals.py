@@ -1,4 +1,4 @@
-"""Number shapes of lists, and what the characters of symbol fonts mean."""
+"""Numbers as lists show them: letters, Roman, Korean, Chinese and Japanese numerals."""
 
 from __future__ import annotations
 
@@ -63,44 +63,6 @@ _ROMAN = (
     (4, "iv"),
     (1, "i"),
 )
-# The Symbol font by its codes (Unicode's vendor table ADOBE/symbol.txt), from 0x20 on.
-_SYMBOL = (
-    " !∀#∃%&∋()∗+,−./0123456789:;<=>?"
-    "≅ΑΒΧΔΕΦΓΗΙϑΚΛΜΝΟΠΘΡΣΤΥςΩΞΨΖ[∴]⊥_"
-    "‾αβχδεφγηιϕκλμνοπθρστυϖωξψζ{|}∼\x00"
-)
-_SYMBOL_HIGH = (
-    "€ϒ′≤⁄∞ƒ♣♦♥♠↔←↑→↓°±″≥×∝∂•÷≠≡≈…|—↵"
-    "ℵℑℜ℘⊗⊕∅∩∪⊃⊇⊄⊂⊆∈∉∠∇®©™∏√⋅¬∧∨⇔⇐⇑⇒⇓"
-    "◊〈®©™∑⎛⎜⎝⎡⎢⎣⎧⎨⎩⎪\x00〉∫⌠⎮⌡⎞⎟⎠⎤⎥⎦⎫⎬⎭"
-)
-# Of the Wingdings family only what stands in documents as a word would: boxes, ticks, arrows.
-_WINGDINGS = {
-    0x4A: "☺",
-    0x6C: "●",
-    0x6E: "■",
-    0x6F: "☐",
-    0x71: "❑",
-    0x72: "❒",
-    0x75: "◆",
-    0x76: "❖",
-    0x78: "☒",
-    0x9F: "•",
-    0xA7: "▪",
-    0xA8: "☐",
-    0xD8: "➢",
-    0xDF: "←",
-    0xE0: "→",
-    0xE1: "↑",
-    0xE2: "↓",
-    0xE8: "➔",
-    0xEF: "⇦",
-    0xF0: "⇨",
-    0xFB: "✗",
-    0xFC: "✓",
-    0xFD: "☒",
-    0xFE: "☑",
-}
 
 
 def shown(number: int, kind: str) -> str:
@@ -154,27 +116,3 @@ def _counted(number: int, digits: str, powers: str) -> str:
             one = digit == 1 and power > 0
             out += ("" if one else digits[digit]) + (powers[power - 1] if power else "")
     return out
-
-
-def symbol(code: int, font: str) -> str:
-    """The character that a code (0x20..0xFF, or moved to U+F000) of a symbol font shows.
-
-    "" where only the font knows.
-    """
-    if 0xF000 <= code <= 0xF0FF:
-        code -= 0xF000
-    elif 0xE000 <= code < 0xF900:
-        return ""
-    font = font.lower()
-    if font == "symbol":
-        if code < 0x80:
-            return _SYMBOL[code - 0x20 : code - 0x1F].strip("\x00") if code >= 0x20 else ""
-        return _SYMBOL_HIGH[code - 0xA0 : code - 0x9F].strip("\x00") if code >= 0xA0 else ""
-    if font.startswith("wingdings"):
-        return _WINGDINGS.get(code, "") if font == "wingdings" else _second(code)
-    return chr(code) if code < 0xD800 else ""
-
-
-def _second(code: int) -> str:
-    """Wingdings 2: ticks and boxes of forms."""
-    return {0x50: "✓", 0x4F: "✗", 0x51: "☒", 0x52: "☑", 0x53: "☒", 0xA3: "☐"}.get(code, "")

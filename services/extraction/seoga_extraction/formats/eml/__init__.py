@@ -1,0 +1,124 @@
+"""E-mail (eml) and MHTML pages: headers, body, attachments by name and, where read, by content."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from email import policy
+from email.parser import BytesParser
+from typing import Any
+
+from seoga.errors import ExtractionFailed
+from seoga.models import DocumentInfo, Section, SectionKind
+from seoga_extraction.format import Format, Input, Outline, Parsed, one_line, under
+from seoga_extraction.formats.eml.parts import Part, body_of, charset_text, header, mend, size_of
+
+_SHOWN = ("From", "To", "Cc", "Date", "Subject")
+_HEADER = re.compile(rb"^([A-Za-z][A-Za-z0-9-]{1,60}):[ \t]?\S?")
+# Of these a message has at least two at its top; text that begins with "Note: x" has none.
+_TYPICAL = frozenset(
+    (
+        b"from",
+        b"to",
+        b"subject",
+        b"date",
+        b"message-id",
+        b"mime-version",
+        b"received",
+        b"return-path",
+        b"content-type",
+        b"delivered-to",
+        b"reply-to",
+    )
+)
+MAX_ATTACHMENTS = 200
+
+
+def parse(source: Input) -> Parsed:
+    """The body as HTML where that says more than the plain text; attachments follow it."""
+    message = BytesParser(policy=policy.compat32.clone(max_line_length=None)).parsebytes(
+        source.data
+    )
+    mend(message)
+    headers = {name: text for name in _SHOWN if (text := header(message, name))}
+    subject = headers.get("Subject", "")
+    yield DocumentInfo("eml", subject, {name.lower(): text for name, text in headers.items()})
+    outline = Outline()
+    if subject:
+        yield outline.heading(1, subject)
+    lines = [f"{name}: {text}" for name, text in headers.items() if name != "Subject"]
+    if lines:
+        yield Section("\n".join(lines), heading_path=outline.path)
+    body, attached = body_of(message)
+    if body is not None:
+        yield from _body(source, body, outline.path)
+    yield from _attachments(source, attached, outline)
+
+
+def _body(source: Input, part: Part, path: tuple[str, ...]) -> Iterator[Section]:
+    """HTML by the format for HTML; plain text in paragraphs."""
+    text = charset_text(part)
+    if part.kind != "text/html":
+        for block in re.split(r"\n[ \t]*\n", text):
+            if block.strip():
+                yield Section(block.strip("\n").rstrip(), heading_path=path)
+        return
+    page = text if re.match(r"\s*<(?:!doctype|html)", text, re.I) else f"<html><body>{text}"
+    try:
+        for event in source.inner("body.html", page.encode("utf-8", "replace")):
+            if isinstance(event, Section):
+                yield under(event, path, len(path))
+    except ExtractionFailed:
+        return
+
+
+def _attachments(source: Input, parts: list[Part], outline: Outline) -> Iterator[Section]:
+    for count, part in enumerate(parts):
+        name = one_line(part.name) or f"attachment {count + 1}"
+        yield outline.heading(2, f"Attachment: {name}")
+        path = outline.path
+        if count >= MAX_ATTACHMENTS:
+            yield _unread(name, part, "there are too many attachments", path)
+            continue
+        said = False
+        try:
+            for event in source.inner(name, part.data):
+                if isinstance(event, Section):
+                    said = True
+                    yield under(event, path, len(path))
+        except ExtractionFailed as error:
+            yield _unread(name, part, error.message, path)
+            continue
+        if not said:
+            yield _unread(name, part, "it holds no text", path)
+
+
+def _unread(name: str, part: Part, why: str, path: tuple[str, ...]) -> Section:
+    meta: dict[str, Any] = {"note": "attachment", "name": name}
+    # What libraries say in brackets names files of this machine.
+    why = why.partition(" (")[0]
+    text = f"{name} ({part.kind}, {size_of(part)}) is attached and not read: {why}"
+    return Section(text.rstrip(".") + ".", SectionKind.NOTE, path, meta=meta)
+
+
+def sniff(source: Input) -> bool:
+    """At least two header fields of mail at the top, before the first blank line."""
+    found: set[bytes] = set()
+    for line in source.head.lstrip(b"\xef\xbb\xbf\r\n").splitlines()[:200]:
+        if not line.strip():
+            break
+        if line[:1] in (b" ", b"\t"):
+            continue
+        field = _HEADER.match(line)
+        if field is None:
+            # mbox files put a line before the headers.
+            if not found and line.startswith(b"From "):
+                continue
+            return False
+        if field.group(1).lower() in _TYPICAL:
+            found.add(field.group(1).lower())
+    mail = found & {b"from", b"to", b"message-id", b"received", b"return-path", b"mime-version"}
+    return len(found) >= 2 and bool(mail)
+
+
+FORMAT = Format("eml", parse, extensions=(".eml", ".mht", ".mhtml"), sniff=sniff, text=True)

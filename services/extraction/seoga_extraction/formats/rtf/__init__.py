@@ -1,0 +1,26 @@
+"""RTF: headings, lists with their marks, tables, notes, comments, text boxes; any code page."""
+
+from __future__ import annotations
+
+from seoga.models import DocumentInfo
+from seoga_extraction.format import Format, Input, Parsed
+from seoga_extraction.formats.rtf.reader import Reader
+from seoga_extraction.formats.rtf.story import margins
+from seoga_extraction.formats.rtf.tokens import tokens
+
+
+def parse(source: Input) -> Parsed:
+    """Tracked changes as accepted; fields show their result."""
+    document = Reader().read(tokens(source.data))
+    meta = {key: text for key, text in document.info.items() if key != "title"}
+    yield DocumentInfo("rtf", document.info.get("title", "") or document.title, meta)
+    yield from document.sections
+    yield from margins(document.margins)
+
+
+def sniff(source: Input) -> bool:
+    """The mark that every RTF file begins with."""
+    return source.head.lstrip(b"\xef\xbb\xbf \r\n\t").startswith(b"{\\rtf")
+
+
+FORMAT = Format("rtf", parse, extensions=(".rtf",), sniff=sniff)
