@@ -40,6 +40,8 @@ class Line:
     bold: bool = False
     direction: tuple[float, float] = (1.0, 0.0)
     cells: int = 1
+    # A block that was made whole already, such as a table: nothing is joined to it.
+    whole: bool = False
 
     @property
     def height(self) -> float:
@@ -221,12 +223,14 @@ def paragraphs(region: Sequence[Line], hyphened: Collection[str] = ()) -> list[s
     rows = _rows(region)
     if not rows:
         return []
-    pitches = [low.y0 - high.y0 for high, low in pairwise(rows)]
+    pitches = [low.y0 - high.y0 for high, low in pairwise(rows) if not (high.whole or low.whole)]
     usual = median(pitches) if pitches else 0.0
     left, right = min(row.x0 for row in rows), max(row.x1 for row in rows)
     out = [rows[0].text]
     for high, low in pairwise(rows):
-        if high.cells > 1 and low.cells > 1 and not _far(high, low, usual):
+        if high.whole or low.whole:
+            out.append(low.text)
+        elif high.cells > 1 and low.cells > 1 and not _far(high, low, usual):
             out[-1] += "\n" + low.text
         elif _far(high, low, usual) or _new_paragraph(high, low, left, right):
             out.append(low.text)
@@ -240,7 +244,7 @@ def _rows(region: Sequence[Line]) -> list[Line]:
     rows: list[list[Line]] = []
     for line in sorted(region, key=lambda one: (one.y0 + one.y1) / 2):
         last = rows[-1][-1] if rows else None
-        if last is not None:
+        if last is not None and not (last.whole or line.whole):
             overlap = min(last.y1, line.y1) - max(last.y0, line.y0)
             if overlap > 0.5 * min(last.height, line.height):
                 rows[-1].append(line)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import resource
+import threading
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -21,7 +22,7 @@ class Limits:
     file_mb: int = 1024
     text_file_mb: int = 64
     output_mb: int = 256
-    sections: int = 1_000_000
+    sections: int = 300_000
     archive_entries: int = 20_000
     archive_mb: int = 1024
     archive_ratio: int = 400
@@ -53,10 +54,12 @@ def limit_memory(limits: Limits) -> None:
 
 
 _MEMORY = (resource.RLIMIT_AS, resource.RLIMIT_DATA)
+_uncapped = threading.Event()
 
 
-def lift_memory() -> None:
-    """Takes the caps of `limit_memory` away."""
+def uncap_memory() -> None:
+    """Takes the caps of `limit_memory` away, for the rest of this process."""
+    _uncapped.set()
     for kind in _MEMORY:
         hard = resource.getrlimit(kind)[1]
         resource.setrlimit(kind, (hard, hard))
@@ -64,17 +67,17 @@ def lift_memory() -> None:
 
 @contextlib.contextmanager
 def unlimited_memory() -> Iterator[None]:
-    """Lifts the caps for what is no file's doing, such as a model; then what is mapped by that time
-    is not counted."""
+    """Lifts the caps for what is no file's doing, such as a model, which does not count then."""
     before = [resource.getrlimit(kind) for kind in _MEMORY]
     start = _mapped_bytes()
-    lift_memory()
+    for kind, (_, hard) in zip(_MEMORY, before, strict=True):
+        resource.setrlimit(kind, (hard, hard))
     try:
         yield
     finally:
         grown = max(_mapped_bytes() - start, 0)
-        for kind, (soft, hard) in zip(_MEMORY, before, strict=True):
-            if soft not in (resource.RLIM_INFINITY, hard):
+        for kind, (soft, _) in zip(_MEMORY, before, strict=True):
+            if soft != resource.RLIM_INFINITY and not _uncapped.is_set():
                 _soft(kind, soft + grown)
 
 

@@ -10,7 +10,16 @@ from typing import Annotated
 import typer
 
 from seoga import __version__
-from seoga.cli import evaluating, indexing, inspecting, pruning, running, searching, serving
+from seoga.cli import (
+    evaluating,
+    extracting,
+    indexing,
+    inspecting,
+    pruning,
+    running,
+    searching,
+    serving,
+)
 from seoga.cli.output import emit, say
 from seoga.errors import Cancelled, InvalidArgument, SeogaError
 
@@ -24,7 +33,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for group in (running, serving, indexing, pruning, searching, inspecting, evaluating):
+for group in (running, serving, indexing, pruning, searching, inspecting, evaluating, extracting):
     group.register(app)
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -22,6 +23,7 @@ class Read:
 
     info: DocumentInfo
     sections: list[Section]
+    figures: Mapping[str, float]
 
     @property
     def text(self) -> str:
@@ -32,16 +34,17 @@ class Read:
 
 
 @pytest.fixture
-def read(tmp_path: Path) -> Callable[[str, bytes | str], Read]:
+def read(tmp_path: Path) -> Callable[..., Read]:
     """Detects and parses content in this process, where a failure has a stack trace."""
 
-    def parse(name: str, data: bytes | str) -> Read:
+    def parse(name: str, data: bytes | str, options: Mapping[str, Any] | None = None) -> Read:
         path = tmp_path / "content"
         path.write_bytes(data.encode() if isinstance(data, str) else data)
         source = Input(path, name, Limits())
+        source.options = options or {}
         info, *sections = choose(source, formats(FORMATS)).parse(source)
         assert isinstance(info, DocumentInfo)
-        return Read(info, [one for one in sections if isinstance(one, Section)])
+        return Read(info, [one for one in sections if isinstance(one, Section)], source.figures)
 
     return parse
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -16,12 +17,12 @@ LEAST = 0.3
 
 def straight(image: Image) -> Image:
     """The page turned so that its lines run level; the same page when they do."""
-    from PIL import Image as images
+    import PIL.Image
 
     angle = skew(image)
     if abs(angle) < LEAST:
         return image
-    return image.rotate(angle, images.Resampling.BICUBIC, fillcolor=255)
+    return image.rotate(angle, PIL.Image.Resampling.BICUBIC, fillcolor=255)
 
 
 def skew(image: Image) -> float:
@@ -30,20 +31,20 @@ def skew(image: Image) -> float:
     Rows of ink and rows of paper differ most when lines run level (projection profile, Postl
     1986): the sum of squared differences of neighbouring rows is maximised, coarse to fine.
     """
-    from PIL import Image as images
+    import PIL.Image
     from PIL import ImageOps
 
     scale = SEARCH_SIDE / max(image.size)
-    size = tuple(max(1, round(side * scale)) for side in image.size)
+    size = (max(1, round(image.width * scale)), max(1, round(image.height * scale)))
     # Faint noise would count as ink.
-    small = ImageOps.invert(image.resize(size, images.Resampling.BOX)).point(
+    small = ImageOps.invert(image.resize(size, PIL.Image.Resampling.BOX)).point(
         [value if value > 60 else 0 for value in range(256)]
     )
 
     def contrast(angle: float) -> int:
-        turned = small.rotate(angle, images.Resampling.BILINEAR, fillcolor=0)
-        rows = turned.resize((1, turned.height), images.Resampling.BOX).tobytes()
-        return sum((one - other) ** 2 for one, other in zip(rows, rows[1:], strict=False))
+        turned = small.rotate(angle, PIL.Image.Resampling.BILINEAR, fillcolor=0)
+        rows = turned.resize((1, turned.height), PIL.Image.Resampling.BOX).tobytes()
+        return sum((one - other) ** 2 for one, other in pairwise(rows))
 
     best = float(max(range(-WIDEST, WIDEST + 1), key=contrast))
     for step in (0.5, 0.25, 0.1):
@@ -60,11 +61,11 @@ def smooth(image: Image, size: int) -> Image:
 
 def turned(image: Image, degrees: int) -> Image:
     """The page turned clockwise by 90, 180 or 270 degrees."""
-    from PIL import Image as images
+    import PIL.Image
 
     how = {
-        90: images.Transpose.ROTATE_270,
-        180: images.Transpose.ROTATE_180,
-        270: images.Transpose.ROTATE_90,
+        90: PIL.Image.Transpose.ROTATE_270,
+        180: PIL.Image.Transpose.ROTATE_180,
+        270: PIL.Image.Transpose.ROTATE_90,
     }
     return image.transpose(how[degrees]) if degrees in how else image

@@ -18,8 +18,10 @@ if TYPE_CHECKING:
 
 # A column of lines of several sizes: of the modes the best on real Korean pages by far.
 USUAL = 4
-# One block, tesseract's own layout, text scattered over the page.
+# One block, tesseract's own layout, text scattered over the page; signs and labels are only that.
 OTHERS = (6, 3, 11)
+SCATTERED = (6, 11, 12)
+SPARSE = 200
 # Pixels at 300 dpi: the noise of a scan at 150 dpi is two pixels wide.
 SPECKLE = 5
 # Confidence (0..100). Clean scans reach 89 to 95, speckled ones 76, sideways pages 30 to 50.
@@ -99,9 +101,10 @@ class _Attempts:
             if first.confidence >= GOOD:
                 return
         first = yield from self._smoothed(first)
-        if first.confidence >= FAIR:
+        sparse = sum(line.letters for line in first.lines) < SPARSE
+        if first.confidence >= FAIR and not sparse:
             return
-        for mode in OTHERS:
+        for mode in SCATTERED if sparse else OTHERS:
             yield self._read(mode)
 
     def _smoothed(self, first: Reading) -> Generator[Reading, None, Reading]:
@@ -141,7 +144,8 @@ def _texts(lines: Sequence[OcrLine]) -> list[str]:
     """Paragraphs. Boxes are as high as their tallest letter: sizes near the usual one are it."""
     if not lines:
         return []
-    usual = median(line.y1 - line.y0 for line in lines)
+    # Each letter has a vote: specks are many, but short.
+    usual = median(line.y1 - line.y0 for line in lines for _ in range(line.letters))
     placed = [_line(line, usual) for line in lines]
     hyphened = compounds(placed)
     return [text for region in regions(placed) for text in paragraphs(region, hyphened)]
@@ -149,6 +153,6 @@ def _texts(lines: Sequence[OcrLine]) -> list[str]:
 
 def _line(line: OcrLine, usual: float) -> Line:
     height = line.y1 - line.y0
-    size = usual if 0.6 * usual < height < 1.5 * usual else height
+    size = usual if 0.6 * usual < height < 1.7 * usual else height
     x0, y0, x1, y1 = (value * _POINTS for value in (line.x0, line.y0, line.x1, line.y1))
     return Line(x0, y0, x1, y1, line.text, size * _POINTS)

@@ -81,6 +81,15 @@ class Reading:
         return sum((line.confidence - 50) * line.letters for line in self.lines)
 
 
+def installed(language: str) -> bool:
+    """Whether `check` would pass."""
+    try:
+        check(language)
+    except ExtractionFailed:
+        return False
+    return True
+
+
 def check(language: str) -> None:
     """Raises ExtractionFailed (missing_dependency) naming the package that is not installed."""
     if shutil.which(PROGRAM) is None:

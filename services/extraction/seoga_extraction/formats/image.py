@@ -1,0 +1,197 @@
+"""Images: PNG, JPEG, TIFF (each of its pages), WebP, BMP, GIF; their text is recognised."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from concurrent.futures import Future
+from typing import TYPE_CHECKING, Any
+
+from seoga.errors import ExtractionFailed, Reason
+from seoga.models import DocumentInfo, Place, Section, SectionKind
+from seoga_extraction.format import Format, Input, Parsed, corrupt
+from seoga_extraction.ocr import OcrConfig, PageText, Recogniser, tally
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+# A page of A2 at 600 dpi has 139 million; colour needs four bytes each while it is unpacked.
+MOST_PIXELS = 140_000_000
+MOST_PAGES = 2000
+# The long side in pixels that recognition likes: A4 at 300 dpi has 3508, a screen shot 1000.
+LARGEST = 5000
+SMALL = 1600
+_FORMATS = ("PNG", "JPEG", "TIFF", "WEBP", "BMP", "GIF")
+_SIGNATURES = (
+    (0, b"\x89PNG\r\n\x1a\n"),
+    (0, b"\xff\xd8\xff"),
+    (0, b"GIF8"),
+    (0, b"II*\x00"),
+    (0, b"MM\x00*"),
+    (8, b"WEBP"),
+)
+_BMP_HEADERS = (12, 40, 52, 56, 64, 108, 124)
+
+
+def parse(source: Input) -> Parsed:
+    """The text of each page, with its confidence (`ocr`) in the metadata.
+
+    Raises ExtractionFailed: corrupt, too_large (pixels), no_text, missing_dependency, timeout.
+    """
+    import PIL.Image
+
+    # We count pixels ourselves: the library only warns up to twice its limit.
+    PIL.Image.MAX_IMAGE_PIXELS = None
+    try:
+        image = PIL.Image.open(source.path, formats=_FORMATS)
+    except (OSError, ValueError, SyntaxError, PIL.Image.DecompressionBombError) as error:
+        raise corrupt(f"The image cannot be opened ({error}).") from error
+    with image:
+        pages = _count(image)
+        kind = (image.format or "").lower()
+        meta = {"pages": pages, "width": image.width, "height": image.height, "image": kind}
+        yield DocumentInfo("image", meta=meta)
+        config = OcrConfig.from_json(source.options)
+        with Recogniser(config, source.more_time) as recogniser:
+            yield from _Images(image, pages, source, recogniser).sections()
+
+
+def _count(image: Image) -> int:
+    # The frames of an animation are not pages.
+    frames = int(getattr(image, "n_frames", 1)) if image.format == "TIFF" else 1
+    if frames > MOST_PAGES:
+        raise ExtractionFailed(
+            f"The image has {frames} pages; at most {MOST_PAGES} are read.",
+            "Split it.",
+            Reason.TOO_LARGE,
+        )
+    return frames
+
+
+class _Images:
+    """The pages of one image file, recognised side by side."""
+
+    def __init__(self, image: Image, pages: int, source: Input, recogniser: Recogniser) -> None:
+        self._image = image
+        self._pages = pages
+        self._source = source
+        self._recogniser = recogniser
+        self._found = False
+        # Page marks before the first text: an image without any is an error, not a mark.
+        self._held: list[Section] = []
+        self._failed: ExtractionFailed | None = None
+
+    def sections(self) -> Iterator[Section]:
+        self._source.figures["pages"] = self._pages
+        waiting: list[tuple[int, Future[PageText] | None]] = []
+        for number in range(1, self._pages + 1):
+            waiting.append((number, self._begin(number)))
+            if len(waiting) > self._recogniser.ahead:
+                yield from self._finished(*waiting.pop(0))
+        for number, page in waiting:
+            yield from self._finished(number, page)
+        if not self._found:
+            raise self._failed or ExtractionFailed(
+                "No text was recognised in the image.",
+                "Exclude images without text from the source.",
+                Reason.NO_TEXT,
+            )
+
+    def _begin(self, number: int) -> Future[PageText] | None:
+        try:
+            self._image.seek(number - 1)
+            return self._recogniser.begin(prepared(self._image))
+        except ExtractionFailed as error:
+            self._failed = error
+        except (OSError, ValueError, SyntaxError, EOFError) as error:
+            self._failed = corrupt(f"Page {number} of the image is broken ({error}).")
+        return None
+
+    def _finished(self, number: int, page: Future[PageText] | None) -> Iterator[Section]:
+        place = Place(page=number)
+        done: PageText | None = None
+        if page is not None:
+            try:
+                done = self._recogniser.finish(page)
+            except ExtractionFailed as error:
+                self._failed = error
+        texts = done.texts if done else ()
+        meta: dict[str, Any] = {"ocr": done.meta()} if done else {"needs_ocr": True}
+        if done:
+            tally(self._source.figures, done)
+        self._held.append(Section(f"## Page {number}", SectionKind.PAGE, place=place, meta=meta))
+        self._found = self._found or bool(texts)
+        if self._found:
+            yield from self._held
+            self._held.clear()
+        yield from (Section(text, place=place, meta=meta) for text in texts)
+
+
+def prepared(image: Image) -> Image:
+    """The page in grey on white, upright by its EXIF, of a size fit for recognition.
+
+    Raises ExtractionFailed (too_large), and what Pillow raises for broken data.
+    """
+    import PIL.Image
+    from PIL import ImageOps
+
+    if image.width * image.height > MOST_PIXELS:
+        raise ExtractionFailed(
+            f"The image has {image.width} × {image.height} pixels; "
+            f"at most {MOST_PIXELS // 1_000_000} million are read.",
+            "Make it smaller.",
+            Reason.TOO_LARGE,
+        )
+    # JPEG can be unpacked at half or a quarter of its size.
+    image.draft("L", (LARGEST // 2, LARGEST // 2))
+    grey = ImageOps.exif_transpose(_on_white(image))
+    longest = max(grey.size)
+    scale = LARGEST / longest if longest > LARGEST else 2.0 if longest < SMALL else 1.0
+    if scale == 1.0:
+        return grey
+    size = (max(1, round(grey.width * scale)), max(1, round(grey.height * scale)))
+    return grey.resize(size, PIL.Image.Resampling.LANCZOS)
+
+
+def _on_white(image: Image) -> Image:
+    """What is transparent shows white paper."""
+    import PIL.Image
+
+    if image.mode.startswith("I"):
+        # 16 bits a pixel: the library would cut them off at 255.
+        return image.point(lambda value: value * (1 / 256)).convert("L")
+    if not image.has_transparency_data:
+        return image.convert("L")
+    shown = image.convert("LA")
+    paper = PIL.Image.new("L", shown.size, 255)
+    paper.paste(shown.getchannel("L"), mask=shown.getchannel("A"))
+    return paper
+
+
+def sniff(source: Input) -> bool:
+    """By its first bytes; a bitmap by its two letters and the size of its header."""
+    head = source.head
+    if any(head[offset : offset + len(mark)] == mark for offset, mark in _SIGNATURES):
+        return True
+    return head[:2] == b"BM" and int.from_bytes(head[14:18], "little") in _BMP_HEADERS
+
+
+def check(options: Mapping[str, Any]) -> dict[str, Any]:
+    """What recognition works with here, or why it does not."""
+    from seoga_extraction.ocr.tesseract import check as installed
+
+    language = OcrConfig.from_json(options).language
+    try:
+        installed(language)
+    except ExtractionFailed as error:
+        return {"ocr": f"off: {error.message} {error.hint}"}
+    return {"ocr": f"tesseract, {language}"}
+
+
+FORMAT = Format(
+    "image",
+    parse,
+    extensions=(".png", ".jpg", ".jpeg", ".tif", ".tiff", ".webp", ".bmp", ".gif"),
+    sniff=sniff,
+    needs=("PIL",),
+    check=check,
+)

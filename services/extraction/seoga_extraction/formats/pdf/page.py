@@ -1,0 +1,152 @@
+"""One page of a PDF: its text layer in reading order, its tables, and if it needs OCR."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from seoga_extraction.format import pipes
+from seoga_extraction.formats.pdf.tables import Word, fill, grids
+from seoga_extraction.layout import Line, compounds, paragraphs, regions, turned
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+# A page with less text than this and images over half of it is a scan with a stub of text.
+STUB_CHARS = 200
+DPI = 300
+# A page wider or higher than this many pixels (A3 at 300 dpi) is rendered coarser.
+MOST_PIXELS = 5000
+UNREADABLE = re.compile("[\x00-\x08\x0e-\x1f\ufffd\ue000-\uf8ff]")
+_SIGNS = re.compile("[\x00-\x08\x0e-\x1f\ufffd]")
+_WORD = re.compile(r"\w\w")
+# The dots of a table of contents, and rules made of dots.
+_LEADER = re.compile(r"(?:[.·…]\s?){5,}")
+
+
+@dataclass(frozen=True, slots=True)
+class PageLayer:
+    """What the text layer of a page gives; `tables` are those of the texts that are tables."""
+
+    texts: list[str]
+    tables: frozenset[str] = frozenset()
+    scan: bool = False
+
+    @property
+    def wordless(self) -> bool:
+        """Whether no two letters stand together: a font whose signs mean other letters."""
+        return not any(_WORD.search(text) for text in self.texts)
+
+
+def mupdf() -> Any:
+    """The library. Its types are partial: given as Any, or mypy refuses every call."""
+    return import_module("pymupdf")
+
+
+def read(page: Any) -> PageLayer:
+    """The text layer. Raises what the library raises for a broken page."""
+    flags = mupdf().TEXT_PRESERVE_WHITESPACE | mupdf().TEXT_MEDIABOX_CLIP
+    content = page.get_text("dict", flags=flags)
+    raw = (line for block in content["blocks"] for line in block.get("lines", ()))
+    lines = turned([line for one in raw if (line := _line(one)) is not None])
+    tables = _tables(page, lines)
+    for table in tables:
+        lines = _instead(lines, table)
+    hyphened = compounds(lines)
+    texts = [text for region in regions(lines) for text in paragraphs(region, hyphened)]
+    bad = sum(len(UNREADABLE.findall(text)) for text in texts)
+    if bad * 10 > sum(len(text) for text in texts) * 3:
+        # A font without a way back to letters.
+        texts = []
+    known = frozenset(table.text for table in tables)
+    if bad:
+        # A few signs without a meaning are blanks or bullets of a symbol font.
+        known = frozenset(_SIGNS.sub(" ", text) for text in known)
+        texts = [_SIGNS.sub(" ", text) for text in texts]
+    texts = [text for text in texts if not text.isspace()]
+    layer = PageLayer(texts, known)
+    return replace(layer, scan=_is_scan(page, layer))
+
+
+def _line(raw: dict[str, Any]) -> Line | None:
+    spans = raw["spans"]
+    text = "".join(span["text"] for span in spans).replace("\xa0", " ")
+    text = _LEADER.sub(" … ", text)
+    if not text.strip(" …"):
+        return None
+    widest = max(spans, key=lambda span: len(span["text"]))
+    bold = all(span["flags"] & 16 for span in spans if span["text"].strip())
+    x0, y0, x1, y1 = raw["bbox"]
+    return Line(x0, y0, x1, y1, text.strip(), widest["size"], bold, raw["dir"])
+
+
+def _tables(page: Any, lines: Sequence[Line]) -> list[Line]:
+    """Each table as a block; none where the text does not run level."""
+    if len(lines) < 4 or lines[0].direction != (1.0, 0.0):
+        return []
+    found = grids(page.get_cdrawings(), (page.rect.width, page.rect.height))
+    if not found:
+        return []
+    words = [Word(*word[:5]) for word in page.get_text("words")]
+    tables = []
+    for grid in found:
+        x0, y0, x1, y1 = grid.box
+        inside = [word for word in words if _centred(word, grid.box)]
+        if rows := fill(grid, inside):
+            tables.append(Line(x0, y0, x1, y1, pipes(rows), whole=True))
+    return tables
+
+
+def _instead(lines: list[Line], table: Line) -> list[Line]:
+    """The lines with the table in the place of those that it holds."""
+    box = (table.x0, table.y0, table.x1, table.y1)
+    out: list[Line] = []
+    placed = False
+    for line in lines:
+        if not _centred(line, box):
+            out.append(line)
+        elif not placed:
+            out.append(table)
+            placed = True
+    return out
+
+
+def _centred(box: Line | Word, around: tuple[float, float, float, float]) -> bool:
+    x0, y0, x1, y1 = around
+    return x0 <= (box.x0 + box.x1) / 2 <= x1 and y0 <= (box.y0 + box.y1) / 2 <= y1
+
+
+def _is_scan(page: Any, layer: PageLayer) -> bool:
+    """Whether the page shows more than its text says: images or drawn letters without text."""
+    count = sum(len(text) for text in layer.texts)
+    if count >= STUB_CHARS:
+        return False
+    marks = page.get_bboxlog()
+    if layer.wordless:
+        return any(not kind.startswith(("clip", "ignore")) for kind, _ in marks)
+    if any(kind == "ignore-text" for kind, _ in marks):
+        # Text that is not painted is what another recognition left.
+        return False
+    images = [box for kind, box in marks if kind in ("fill-image", "fill-imgmask")]
+    # Scans may come in strips: together they cover the page.
+    half = float(page.rect.width) * float(page.rect.height) / 2
+    return sum(_area(box, page.rect) for box in images) >= half
+
+
+def _area(box: Sequence[float], page: Any) -> float:
+    width: float = min(box[2], page.x1) - max(box[0], page.x0)
+    height: float = min(box[3], page.y1) - max(box[1], page.y0)
+    return max(width, 0.0) * max(height, 0.0)
+
+
+def picture(page: Any) -> Image:
+    """The page as a grey image for recognition. Raises what the library raises."""
+    import PIL.Image
+
+    longest = max(page.rect.width, page.rect.height, 1.0)
+    dpi = max(min(DPI, int(MOST_PIXELS * 72 / longest)), 1)
+    drawn = page.get_pixmap(dpi=dpi, colorspace=mupdf().csGRAY, alpha=False)
+    return PIL.Image.frombytes("L", (drawn.width, drawn.height), drawn.samples_mv)

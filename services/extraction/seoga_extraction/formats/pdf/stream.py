@@ -1,0 +1,168 @@
+"""All pages of a PDF in order: text layers at once, scans recognised side by side."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from typing import Any
+
+from seoga.errors import ExtractionFailed, Reason
+from seoga.models import Place, Section, SectionKind
+from seoga_extraction.format import Input
+from seoga_extraction.formats.pdf.bookmarks import Bookmarks, entries
+from seoga_extraction.formats.pdf.page import PageLayer, mupdf, picture, read
+from seoga_extraction.ocr import OcrConfig, PageText, Recogniser, tally
+
+# MuPDF keeps fonts and images of past pages; long documents give them back now and then.
+SHRINK_PAGES = 20
+# Pages of text that may wait behind a scan.
+MOST_WAITING = 64
+# Rendering a scan takes about a tenth of this; the recognition grants its own time.
+RENDER_S = 2.0
+
+
+@dataclass(slots=True)
+class _Page:
+    number: int
+    layer: PageLayer
+    scan: Future[PageText] | None = None
+    # Why a page that needs recognition has none: the reason as text.
+    failure: str = ""
+
+
+@dataclass(slots=True)
+class _Tally:
+    """What the pages gave so far; `held` are page marks before the first text."""
+
+    found: bool = False
+    scans: int = 0
+    failed: ExtractionFailed | None = None
+    held: list[Section] = field(default_factory=list)
+
+
+class Pages:
+    """The sections of an open document. Use `sections` once."""
+
+    def __init__(self, document: Any, source: Input) -> None:
+        self._document = document
+        self._source = source
+        self._marks = Bookmarks(entries(document))
+        self._tally = _Tally()
+        self._recogniser: Recogniser | None = None
+        self._waiting: deque[_Page] = deque()
+
+    def sections(self) -> Iterator[Section]:
+        """Page by page. Raises ExtractionFailed when no page has text and one should have."""
+        with ExitStack() as held:
+            self._source.figures["pages"] = self._document.page_count
+            for number in range(1, self._document.page_count + 1):
+                self._waiting.append(self._opened(number, held))
+                yield from self._ready()
+                if number % SHRINK_PAGES == 0:
+                    mupdf().TOOLS.store_shrink(100)
+            while self._waiting:
+                yield from self._finished(self._waiting.popleft())
+        if not self._tally.found and self._tally.scans:
+            raise self._without_text()
+
+    def _opened(self, number: int, held: ExitStack) -> _Page:
+        broken = (mupdf().mupdf.FzErrorBase, RuntimeError, ValueError)
+        try:
+            page = self._document[number - 1]
+            opened = _Page(number, read(page))
+        except broken:
+            # One broken page costs that page.
+            return _Page(number, PageLayer([]), failure=Reason.CORRUPT.value)
+        if opened.layer.scan:
+            self._tally.scans += 1
+            try:
+                opened.scan = self._begin(page, held)
+            except ExtractionFailed as error:
+                self._fail(opened, error)
+            except broken:
+                opened.failure = Reason.CORRUPT.value
+        return opened
+
+    def _begin(self, page: Any, held: ExitStack) -> Future[PageText]:
+        if self._tally.failed and self._tally.failed.reason is Reason.MISSING_DEPENDENCY:
+            raise self._tally.failed
+        if self._recogniser is None:
+            config = OcrConfig.from_json(self._source.options)
+            self._recogniser = held.enter_context(Recogniser(config, self._source.more_time))
+        self._source.more_time(RENDER_S)
+        return self._recogniser.begin(picture(page))
+
+    def _ready(self) -> Iterator[Section]:
+        """What need not wait; and what must, when enough is begun."""
+        while self._waiting:
+            scans = sum(page.scan is not None for page in self._waiting)
+            first = self._waiting[0]
+            ahead = self._recogniser.ahead if self._recogniser else 0
+            full = len(self._waiting) > MOST_WAITING or scans > ahead
+            if first.scan is not None and not first.scan.done() and not full:
+                return
+            yield from self._finished(self._waiting.popleft())
+
+    def _finished(self, page: _Page) -> Iterator[Section]:
+        read_out = self._recognised(page)
+        if read_out is not None and _says_more(read_out.texts, page.layer):
+            said = {"ocr": read_out.meta()}
+            layer = PageLayer(list(read_out.texts))
+            yield from self._emitted(page.number, layer, said, said)
+            return
+        failed: dict[str, Any] = {"needs_ocr": True, "ocr": {"error": page.failure}}
+        meta = failed if page.failure else {}
+        yield from self._emitted(page.number, page.layer, meta, {})
+
+    def _emitted(
+        self, number: int, layer: PageLayer, mark_meta: dict[str, Any], meta: dict[str, Any]
+    ) -> Iterator[Section]:
+        tally = self._tally
+        place = Place(page=number)
+        mark = Section(f"## Page {number}", SectionKind.PAGE, place=place, meta=mark_meta)
+        tally.found = tally.found or bool(layer.texts)
+        # A document without any text must not be a list of page marks.
+        tally.held.append(mark)
+        if tally.found:
+            yield from tally.held
+            tally.held.clear()
+        for part in self._marks.walk(number, layer.texts):
+            if isinstance(part, Section):
+                yield part
+                continue
+            kind = SectionKind.TABLE if part in layer.tables else SectionKind.PARAGRAPH
+            yield Section(part, kind, self._marks.path, place=place, meta=meta)
+
+    def _recognised(self, page: _Page) -> PageText | None:
+        if page.scan is None or self._recogniser is None:
+            return None
+        try:
+            done = self._recogniser.finish(page.scan)
+        except ExtractionFailed as error:
+            self._fail(page, error)
+            return None
+        tally(self._source.figures, done)
+        return done
+
+    def _fail(self, page: _Page, error: ExtractionFailed) -> None:
+        page.failure = error.reason.value
+        self._tally.failed = error
+
+    def _without_text(self) -> ExtractionFailed:
+        if self._tally.failed is not None:
+            return self._tally.failed
+        return ExtractionFailed(
+            f"No text was recognised on the {self._tally.scans} pages that are images.",
+            "Check that they show text; SEOGA_OCR_LANGUAGE names its languages.",
+            Reason.NO_TEXT,
+        )
+
+
+def _says_more(recognised: Sequence[str], layer: PageLayer) -> bool:
+    """A recognised page replaces its stub of text only when it has that and more."""
+    if layer.wordless:
+        return bool(recognised)
+    return sum(map(len, recognised)) > 1.2 * sum(map(len, layer.texts))

@@ -1,0 +1,147 @@
+"""`extract`, `smoke-ocr`: what a file gives, section by section, before anything is indexed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from seoga.cli.options import AsJson, chosen_settings, opened_stack
+from seoga.cli.output import emit, say, show
+from seoga.errors import ExtractionFailed, NotFound, Reason, SeogaError, wire
+from seoga.models import DocumentInfo, Place, Section
+
+if TYPE_CHECKING:
+    from seoga.contracts.extraction import Event
+
+_File = Annotated[Path, typer.Argument(help="The file to read.")]
+_PDF = Annotated[Path, typer.Option("--pdf", help="A scanned PDF, or an image of a page.")]
+_PDF_REASONS = {
+    Reason.ENCRYPTED: "unreadable PDF",
+    Reason.CORRUPT: "unreadable PDF",
+    Reason.NO_TEXT: "empty result",
+    Reason.EMPTY: "empty result",
+    Reason.TIMEOUT: "too slow",
+}
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the commands of this file."""
+    app.command("extract")(extract)
+    app.command("smoke-ocr")(smoke_ocr)
+
+
+def extract(file: _File, as_json: AsJson = False) -> int:
+    """Print what the index would see of a file: every section with its place."""
+    report = _Report(file, as_json)
+    with opened_stack(chosen_settings()) as stack:
+        failed = report.take(stack.extraction.extract(_existing(file), file.name))
+    if as_json:
+        emit(report.to_json(failed))
+    elif failed is None:
+        say(f"{report.count} sections, {report.chars} characters")
+    if failed is not None and not as_json:
+        raise failed
+    return 0 if failed is None else failed.exit_code
+
+
+def smoke_ocr(pdf: _PDF) -> int:
+    """Recognise a scanned PDF and print its text; exit 1 when there is none, saying why."""
+    with opened_stack(chosen_settings()) as stack:
+        try:
+            texts = [
+                event.text
+                for event in stack.extraction.extract(_existing(pdf), pdf.name)
+                if isinstance(event, Section)
+            ]
+        except ExtractionFailed as error:
+            what = _PDF_REASONS.get(error.reason, error.reason.value.replace("_", " "))
+            raise ExtractionFailed(f"{what}: {error.message}", error.hint, error.reason) from error
+    if not texts:
+        raise ExtractionFailed("empty result: the PDF has no text and no images.", "", Reason.EMPTY)
+    for text in texts:
+        show(text)
+    return 0
+
+
+class _Report:
+    """The events of one file: printed as they come, or gathered for JSON."""
+
+    def __init__(self, file: Path, as_json: bool) -> None:
+        self._file = file
+        self._as_json = as_json
+        self._info: DocumentInfo | None = None
+        self._sections: list[dict[str, Any]] = []
+        self.count = 0
+        self.chars = 0
+
+    def take(self, events: Iterable[Event]) -> SeogaError | None:
+        """All events; the error that ended them, None at a whole end."""
+        try:
+            for event in events:
+                if isinstance(event, DocumentInfo):
+                    self._open(event)
+                else:
+                    self._section(event)
+        except SeogaError as error:
+            return error
+        return None
+
+    def _open(self, info: DocumentInfo) -> None:
+        self._info = info
+        if not self._as_json:
+            meta = ", ".join(f"{name}: {value}" for name, value in info.meta.items())
+            show(
+                f"{info.format}  {info.title or self._file.name}" + (f"  ({meta})" if meta else "")
+            )
+
+    def _section(self, section: Section) -> None:
+        self.count += 1
+        self.chars += len(section.text)
+        if self._as_json:
+            self._sections.append(section.to_json())
+            return
+        parts = [section.kind.value, place_text(section.place), " > ".join(section.heading_path)]
+        parts += [f"{name}={value}" for name, value in section.meta.items()]
+        show("\n[" + " · ".join(part for part in parts if part) + "]")
+        show(section.text)
+
+    def to_json(self, failed: SeogaError | None) -> dict[str, Any]:
+        """The whole report."""
+        return {
+            "file": str(self._file),
+            "document": self._info.to_json() if self._info else None,
+            "sections": self._sections,
+            "characters": self.chars,
+            "error": wire(failed) if failed else None,
+        }
+
+
+def place_text(place: Place) -> str:
+    """A place in words: `page 3`, `lines 5-9`, `sheet Data A1:C9`, `12.0-17.5 s`."""
+    said = []
+    if place.page is not None:
+        said.append(_span("page", place.page, place.page_end))
+    if place.slide is not None:
+        said.append(f"slide {place.slide}")
+    if place.sheet is not None:
+        said.append(f"sheet {place.sheet} {place.cells or ''}".rstrip())
+    if place.line_start is not None:
+        said.append(_span("line", place.line_start, place.line_end))
+    if place.start_s is not None:
+        end = place.start_s if place.end_s is None else place.end_s
+        said.append(f"{place.start_s:.1f}-{end:.1f} s")
+    return ", ".join(said)
+
+
+def _span(noun: str, first: int, last: int | None) -> str:
+    return f"{noun} {first}" if last in (None, first) else f"{noun}s {first}-{last}"
+
+
+def _existing(file: Path) -> Path:
+    path = file.expanduser().absolute()
+    if not path.exists():
+        raise NotFound(f"{file} is not there.", "Check the path.")
+    return path
