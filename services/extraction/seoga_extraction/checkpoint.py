@@ -13,6 +13,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Any
 
+from seoga.errors import ExtractionFailed
+
 # A file that nobody asks for again within this time leaves nothing behind.
 KEPT_S = 30 * 24 * 3600
 
@@ -73,6 +75,9 @@ class Checkpoint:
         if self._stream is not None:
             self._path.unlink(missing_ok=True)
 
+    def _size(self) -> int:
+        return 0 if self._stream is None else os.fstat(self._stream.fileno()).st_size
+
     def __enter__(self) -> Checkpoint:
         return self
 
@@ -82,8 +87,12 @@ class Checkpoint:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        if self._stream is not None:
-            self._stream.close()
+        if self._stream is None:
+            return
+        # A broken file breaks at the same place again; only a process that dies leaves work to do.
+        if isinstance(error, ExtractionFailed) or not self._size():
+            self.finish()
+        self._stream.close()
 
 
 def _sweep(folder: Path) -> None:

@@ -14,6 +14,7 @@ from seoga.models import Section, SectionKind
 from seoga.settings import Settings
 from seoga_extraction.children import Child, Gone, Pool
 from seoga_extraction.detect import formats
+from seoga_extraction.format import Format
 from seoga_extraction.lanes import COMMON, SPEECH, lanes
 
 FORMATS = "seoga_extraction.formats"
@@ -31,7 +32,8 @@ class ExtractionEngine:
 
     def __init__(self, settings: Settings, package: str = FORMATS) -> None:
         self._package = package
-        self._pools = {lane.name: Pool(package, lane) for lane in lanes(settings)}
+        self._lanes = {lane.name: lane for lane in lanes(settings)}
+        self._pools = {name: Pool(package, lane) for name, lane in self._lanes.items()}
 
     def extract(self, path: Path, name: str) -> Generator[Event, None, None]:
         """The events of one file, see `Extraction.extract`. Leaving the stream early is fine."""
@@ -105,17 +107,13 @@ class ExtractionEngine:
     def describe(self) -> dict[str, Any]:
         """See `Extraction.describe`."""
         known = sorted(formats(self._package), key=lambda one: one.name)
-        return {
-            "version": VERSION,
-            "formats": {
-                one.name: {
-                    "extensions": [*one.extensions, *one.names],
-                    "available": not one.missing,
-                    "why": f"needs {one.missing}" if one.missing else "",
-                }
-                for one in known
-            },
-        }
+        return {"version": VERSION, "formats": {one.name: self._described(one) for one in known}}
+
+    def _described(self, one: Format) -> dict[str, Any]:
+        why = f"needs {one.missing}" if one.missing else ""
+        if not why and one.lacks is not None:
+            why = one.lacks(self._lanes[one.lane].options)
+        return {"extensions": [*one.extensions, *one.names], "available": not why, "why": why}
 
     def close(self) -> None:
         """Ends the children; streams that are still read end with an error."""

