@@ -110,10 +110,9 @@ class KeywordTrack:
         for weight, text in zip(WEIGHTS, fields, strict=True):
             tokens = text.split()
             length += len(tokens)
-            for token in tokens:
-                if token in wanted:
-                    for term in wanted[token]:
-                        counts[term.text] = counts.get(term.text, 0.0) + weight
+            for token in filter(wanted.__contains__, tokens):
+                for term in wanted[token]:
+                    counts[term.text] = counts.get(term.text, 0.0) + weight
         if not counts or mass <= 0:
             return KeywordScore(0.0, 0.0, frozenset())
         norm = K1 * (1 - B + B * length / max(self.mean_length, 1.0))
