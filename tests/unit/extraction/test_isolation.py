@@ -104,6 +104,16 @@ def test_what_was_sent_before_a_crash_stands(
         next(stream)
 
 
+@pytest.mark.parametrize("seconds", [1])
+def test_work_that_is_long_by_its_nature_can_ask_for_more_time(
+    attacked: ExtractionEngine, tmp_path: Path
+) -> None:
+    path = tmp_path / "x"
+    path.write_text("PATIENCE")
+    events = list(attacked.extract(path, "x"))
+    assert [one.text for one in events if isinstance(one, Section)] == ["after"]
+
+
 def test_a_parser_that_prints_does_not_break_the_stream(
     attacked: ExtractionEngine, attack: Callable[[str], Path]
 ) -> None:

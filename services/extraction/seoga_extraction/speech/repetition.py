@@ -10,6 +10,8 @@ TIMES = 4
 # A loop of several lines is looked for up to this many.
 LINES = 4
 _LOOP = re.compile(rf"(.{{1,120}}?)\1{{{TIMES - 1},}}", re.DOTALL)
+# Shorter ones are words: 하하하하, aaaa.
+SHORTEST = 8
 _WORDS = re.compile(r"[\W_]+")
 # Bounds the work of the expression; a line of speech is far shorter.
 MAX_CHARS = 2000
@@ -17,15 +19,14 @@ MAX_CHARS = 2000
 
 def collapse(text: str) -> str:
     """The text with each part that follows itself four times or more once. Numbers stay: 10000."""
-    text = text[:MAX_CHARS]
-    return _LOOP.sub(_once, text)
+    # The last copy of a part has no space behind it.
+    return _LOOP.sub(_once, text[:MAX_CHARS] + " ").strip()
 
 
 def _once(found: re.Match[str]) -> str:
     unit, whole = found.group(1), found.group(0)
-    if not any(letter.isalpha() for letter in unit) or len(whole) < 2 * TIMES:
-        return whole
-    return unit if unit[-1:].isspace() or not unit[:1].isspace() else unit.rstrip()
+    meant = not any(letter.isalpha() for letter in unit) or len(whole) < SHORTEST
+    return whole if meant else unit
 
 
 class Repetitions:
