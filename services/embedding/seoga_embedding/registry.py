@@ -19,7 +19,7 @@ MODELS: Final[dict[str, tuple[ModelRow, ...]]] = {
         ModelRow(
             "use-multilingual-3",
             dimension=512,
-            threshold=0.19,
+            threshold=0.35,
             window=200,
             heading_chars=80,
             heading_penalty=0.05,
