@@ -90,6 +90,12 @@ def opened(source: Input, known: Sequence[Format]) -> Parsed:
     """The events of a file inside another one. Raises ExtractionFailed, and only that (or
     MemoryError), so that the file around it goes on."""
     chosen = choose(source, known)
+    if chosen.lane:
+        raise ExtractionFailed(
+            f"{chosen.name} is read only as a file of its own.",
+            "Add it to the source by itself.",
+            Reason.UNSUPPORTED,
+        )
     if missing := chosen.missing:
         raise ExtractionFailed(
             f"{chosen.name} needs {missing}, which is not installed.",

@@ -116,6 +116,30 @@ def test_csv_is_a_table_with_its_header_again_in_every_part(read: Reading) -> No
     assert got.sections[1].place.line_start == 402
 
 
+@pytest.mark.parametrize(
+    ("data", "row"),
+    [
+        ("sep=;\na;b\n1,5;2\n", "| 1,5 | 2 |"),
+        ('a,b\n"say \\"hi\\", now",2\n', '| say "hi", now | 2 |'),
+        ('a,b\n"C:\\dir\\",2\n', "| C:\\dir\\ | 2 |"),
+        ('a,b\n"say ""hi"", \\""x",2\n', '| say "hi", \\"x | 2 |'),
+        ('"a;b;c;d",e\n"1;2",3\n', "| 1;2 | 3 |"),
+        ("a|b\n1, 2, 3|4\n", "| 1, 2, 3 | 4 |"),
+    ],
+)
+def test_dialects_of_csv_are_found(read: Reading, data: str, row: str) -> None:
+    got = read("a.csv", data)
+    assert got.sections[0].text.endswith(row)
+
+
+def test_rows_after_a_quote_that_never_ends_are_read(read: Reading) -> None:
+    rows = "".join(f"{n},v{n}\n" for n in range(300))
+    got = read("a.csv", 'k,v\n1,"open\n' + rows)
+    assert "| 299 | v299 |" in got.text
+    assert all(one.text.startswith("| k | v |") for one in got.sections)
+    assert got.sections[-1].place.line_end == 303
+
+
 def test_a_quote_that_never_ends_does_not_lose_the_file(read: Reading) -> None:
     assert "tail" in read("a.csv", 'a,b\n"open,' + "x" * 2_000_000 + "\ntail").text
 
@@ -127,8 +151,8 @@ def test_a_quote_that_never_ends_does_not_lose_the_file(read: Reading) -> None:
         (bytes(range(256)) * 40, Reason.BINARY),
         (b"\x00" * 500, Reason.BINARY),
         (b"text at first\n" + b"\x00\x01\x02\x03" * 200, Reason.BINARY),
-        (b"\x89PNG\r\n\x1a\n" + b"\x00" * 50, Reason.UNSUPPORTED),
-        (b"{\\rtf1 hello}", Reason.UNSUPPORTED),
+        (b"SQLite format 3\x00" + b"\x00" * 50, Reason.UNSUPPORTED),
+        (b"\x1f\x8b\x08" + b"\x00" * 50, Reason.UNSUPPORTED),
     ],
 )
 def test_what_is_no_text_is_refused_by_its_content(

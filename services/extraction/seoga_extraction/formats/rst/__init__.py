@@ -1,0 +1,35 @@
+"""reStructuredText: sections by their underlines, directives, tables, notes; line places.
+
+Read line by line, not with docutils: nothing is included, run or looked up, broken markup costs
+nothing, and every section keeps its lines.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+
+from seoga.models import DocumentInfo, Section
+from seoga_extraction.format import Format, Input, Parsed
+from seoga_extraction.formats.rst.blocks import Reader
+
+TITLE_WITHIN = 200
+
+
+def parse(source: Input) -> Parsed:
+    """The first heading is the title; fields before it are metadata."""
+    text, charset = source.decoded()
+    reader = Reader(text.expandtabs(8).split("\n"))
+    sections = reader.sections()
+    ahead = list(islice(sections, TITLE_WITHIN))
+    titles = (one.heading_path[-1] for one in ahead if one.level)
+    yield DocumentInfo("rst", next(titles, ""), {"charset": charset, **reader.fields})
+    yield from _chain(ahead, sections)
+
+
+def _chain(ahead: list[Section], rest: Iterator[Section]) -> Iterator[Section]:
+    yield from ahead
+    yield from rest
+
+
+FORMAT = Format("rst", parse, extensions=(".rst", ".rest"), text=True)
