@@ -1,0 +1,140 @@
+"""Runs report what they do, stop when asked, refuse what cannot be, and tell how they ended."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from seoga.contracts.indexing import Progress
+from seoga.errors import Busy, ConfigError, InvalidArgument, LeaseLost
+from seoga.storage.database import connect, open_writer
+from seoga.storage.leases import WRITER, Lease
+
+OLD = 1_600_000_000
+
+
+def age(path: Path) -> None:
+    """Makes a file older than the racy window."""
+    os.utime(path, (OLD, OLD))
+
+
+def test_progress_is_told_and_text_is_done_before_vectors(place: Any) -> None:
+    place.configure("hashing")
+    place.write("a.md", "apple")
+    seen: list[Progress] = []
+    place.embedding.before = lambda: seen and None
+    place.run(progress=seen.append)
+    first = next(progress for progress in seen if progress.text_done)
+    assert (first.done, first.total, first.chunks) == (1, 1, 1)
+    assert place.query("SELECT 1 FROM meta WHERE key = 'progress'") == []
+
+
+def test_a_run_that_is_cancelled_keeps_what_is_done(place: Any, cancel: threading.Event) -> None:
+    for number in range(50):
+        place.write(f"f{number:02}.md", f"text {number}")
+
+    def stop_at(_: Path, name: str) -> None:
+        if name == "f20.md":
+            cancel.set()
+
+    place.extraction.before = stop_at
+    result = place.run(cancel=cancel)
+    assert (result.status, result.exit_code) == ("cancelled", 2)
+    done = len(place.states())
+    assert 10 <= done < 50
+    rest = place.run()
+    assert len(place.extraction.reads) == 50 - done
+    assert rest.skipped == done
+    place.check_whole()
+
+
+def test_a_cancel_file_stops_the_run_and_does_not_stop_the_next(place: Any) -> None:
+    for number in range(50):
+        place.write(f"f{number:02}.md", f"text {number}")
+    seen = threading.Event()
+
+    def drop_file(_: Path, name: str) -> None:
+        (place.kb.folder / "cancel").touch()
+        seen.wait(0.05)
+
+    place.extraction.before = drop_file
+    assert place.run().status == "cancelled"
+    place.extraction.before = lambda path, name: None
+    (place.kb.folder / "cancel").touch()
+    assert place.run().status == "done"
+    assert len(place.states()) == 50
+
+
+def test_a_cancelled_scan_deletes_nothing(place: Any, cancel: threading.Event) -> None:
+    for number in range(5):
+        place.write(f"f{number}.md", f"text {number}")
+    place.run()
+    (place.docs / "f0.md").unlink()
+    cancel.set()
+    assert place.run(cancel=cancel).removed == 0
+    assert len(place.states()) == 5
+
+
+def test_a_second_run_at_the_same_time_is_refused(place: Any) -> None:
+    place.write("a.md", "apple")
+    place.run()
+    open_writer(place.kb.db_path).close()
+    with Lease.acquire(place.kb.db_path, WRITER, 30.0), pytest.raises(Busy):
+        place.run()
+
+
+def test_a_lost_lease_ends_the_run_before_it_writes(place: Any) -> None:
+    place.write("a.md", "apple")
+    place.run()
+    place.write("b.md", "pear")
+
+    def take_over(_: Path, name: str) -> None:
+        conn = connect(place.kb.db_path)
+        conn.execute("UPDATE leases SET token = token + 1, owner = 'other'")
+        conn.close()
+
+    place.extraction.before = take_over
+    with pytest.raises(LeaseLost):
+        place.run()
+    assert list(place.states()) == ["a.md"]
+
+
+def test_an_unknown_partial_is_refused_before_anything_happens(place: Any) -> None:
+    with pytest.raises(InvalidArgument, match="embeding"):
+        place.run(partial="embeding")
+    assert not place.kb.db_path.exists()
+
+
+def test_an_unknown_source_type_is_refused(place: Any) -> None:
+    place.configure(sourcePaths=[], sources=[{"type": "confluence", "baseUrl": "https://x.test"}])
+    with pytest.raises(ConfigError, match="confluence"):
+        place.run()
+
+
+def test_the_history_tells_how_runs_ended(place: Any, cancel: threading.Event) -> None:
+    place.write("a.md", "apple")
+    place.run()
+    cancel.set()
+    place.run(cancel=cancel)
+    place.extraction.describe = lambda: 1 / 0
+    with pytest.raises(ZeroDivisionError):
+        place.run()
+    assert place.query("SELECT status FROM runs ORDER BY id") == [
+        ("done",),
+        ("cancelled",),
+        ("failed",),
+    ]
+
+
+def test_a_run_without_changes_is_quick(place: Any) -> None:
+    for number in range(300):
+        age(place.write(f"d{number % 7}/f{number}.md", f"text {number}"))
+    place.run()
+    started = time.monotonic()
+    assert place.run().skipped == 300
+    assert time.monotonic() - started < 2
