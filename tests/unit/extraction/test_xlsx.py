@@ -258,11 +258,8 @@ def test_comments_come_once_with_author_and_cell(read: Reading) -> None:
 
 def test_links_are_kept_where_the_text_does_not_say_them(read: Reading) -> None:
     tail = '<hyperlinks><hyperlink ref="A1" r:id="h"/><hyperlink ref="B1" r:id="h"/></hyperlinks>'
-    parts = {
-        "xl/worksheets/_rels/sheet0.xml.rels": relationships(
-            ("h", "hyperlink", "https://example.org/")
-        )
-    }
+    link = relationships(("h", "hyperlink", "https://example.org/"))
+    parts = {"xl/worksheets/_rels/sheet0.xml.rels": link}
     text = shown(read, rows(["문서", "see https://example.org"]), tail=tail, **parts)[0][1]
     assert text.startswith("| [문서](https://example.org/) | see https://example.org |")
 
