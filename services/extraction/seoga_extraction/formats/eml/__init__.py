@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from email import policy
+from email.message import Message
 from email.parser import BytesParser
 from typing import Any
 
 from seoga.errors import ExtractionFailed
 from seoga.models import DocumentInfo, Section, SectionKind
-from seoga_extraction.format import Format, Input, Outline, Parsed, one_line, under
+from seoga_extraction.format import Format, Input, Outline, Parsed, corrupt, one_line, under
 from seoga_extraction.formats.eml.parts import Part, body_of, charset_text, header, mend, size_of
 
 _SHOWN = ("From", "To", "Cc", "Date", "Subject")
@@ -36,9 +37,7 @@ MAX_ATTACHMENTS = 200
 
 def parse(source: Input) -> Parsed:
     """The body as HTML where that says more than the plain text; attachments follow it."""
-    message = BytesParser(policy=policy.compat32.clone(max_line_length=None)).parsebytes(
-        source.data
-    )
+    message = _message(source.data)
     mend(message)
     headers = {name: text for name in _SHOWN if (text := header(message, name))}
     subject = headers.get("Subject", "")
@@ -53,6 +52,14 @@ def parse(source: Input) -> Parsed:
     if body is not None:
         yield from _body(source, body, outline.path)
     yield from _attachments(source, attached, outline)
+
+
+def _message(data: bytes) -> Message:
+    try:
+        message: Message = BytesParser(policy=policy.compat32).parsebytes(data)
+    except RecursionError as error:
+        raise corrupt("The parts of the message are nested too deep.") from error
+    return message
 
 
 def _body(source: Input, part: Part, path: tuple[str, ...]) -> Iterator[Section]:

@@ -1,0 +1,86 @@
+"""EPUB: reading order, names of chapters, protection, and broken books."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pytest
+
+from seoga.errors import ExtractionFailed, Reason
+
+Reading = Callable[..., Any]
+
+CONTAINER = '<container><rootfiles><rootfile full-path="OEBPS/book.opf"/></rootfiles></container>'
+OPF = """<package xmlns:dc="http://purl.org/dc/elements/1.1/"><metadata><dc:title>책</dc:title>
+<dc:creator>지은이</dc:creator></metadata><manifest>
+<item id="b" href="b%20c.xhtml" media-type="application/xhtml+xml"/>
+<item id="a" href="a.xhtml" media-type="application/xhtml+xml"/>
+<item id="n" href="nav.xhtml" media-type="application/xhtml+xml" properties="nav"/>
+<item id="i" href="a.png" media-type="image/png"/></manifest>
+<spine><itemref idref="n"/><itemref idref="b"/><itemref idref="a"/><itemref idref="i"/>
+<itemref idref="gone"/></spine></package>"""
+PARTS = {
+    "mimetype": "application/epub+zip",
+    "META-INF/container.xml": CONTAINER,
+    "OEBPS/book.opf": OPF,
+    "OEBPS/a.xhtml": "<html><body><h1>둘째</h1><p>끝</p></body></html>",
+    "OEBPS/b c.xhtml": "<html><body><p>시작</p><h2>속</h2><p>더</p></body></html>",
+    "OEBPS/nav.xhtml": '<nav><a href="b%20c.xhtml#x">첫째</a><a href="a.xhtml">다른 이름</a></nav>',
+}
+
+
+def epub(parts: Mapping[str, str]) -> bytes:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        for name, content in {**PARTS, **parts}.items():
+            archive.writestr(name, content)
+    return out.getvalue()
+
+
+def test_chapters_come_in_the_order_of_the_spine_with_their_names(read: Reading) -> None:
+    got = read("a.epub", epub({}))
+    assert (got.info.format, got.info.title, got.info.meta) == ("epub", "책", {"author": "지은이"})
+    assert [one.text for one in got.sections] == [
+        "# 첫째", "시작", "### 속", "더", "# 둘째", "끝",
+    ]  # fmt: skip
+    assert got.sections[3].heading_path == ("첫째", "속")
+    assert got.sections[-1].heading_path == ("둘째",)
+
+
+def test_a_book_is_known_by_its_content(read: Reading) -> None:
+    assert read("book.zip", epub({})).info.format == "epub"
+
+
+def test_a_protected_book_is_told_and_scrambled_fonts_are_not(read: Reading) -> None:
+    def rights(method: str) -> dict[str, str]:
+        method = f'<EncryptionMethod Algorithm="{method}"/>'
+        return {"META-INF/encryption.xml": f"<x><EncryptedData>{method}</EncryptedData></x>"}
+
+    assert read("a.epub", epub(rights("http://www.idpf.org/2008/embedding"))).sections
+    with pytest.raises(ExtractionFailed) as failed:
+        read("a.epub", epub(rights("http://www.w3.org/2001/04/xmlenc#aes128-cbc")))
+    assert failed.value.reason is Reason.ENCRYPTED
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        {"META-INF/container.xml": "<container/>"},
+        {"META-INF/container.xml": '<c><rootfile full-path="../../etc/passwd"/></c>'},
+        {"OEBPS/book.opf": "<package>"},
+    ],
+)
+def test_a_book_without_its_package_document_is_corrupt(
+    read: Reading, parts: dict[str, str]
+) -> None:
+    with pytest.raises(ExtractionFailed) as failed:
+        read("a.epub", epub(parts))
+    assert failed.value.reason is Reason.CORRUPT
+
+
+def test_a_broken_table_of_contents_costs_the_names_only(read: Reading) -> None:
+    got = read("a.epub", epub({"OEBPS/nav.xhtml": "<nav><a"}))
+    assert [one.text for one in got.sections][:2] == ["시작", "## 속"]
