@@ -55,7 +55,9 @@ def _macro(element: HtmlElement, classes: str) -> None:
         _language(element, element.get("data-syntaxhighlighter-params", ""))
     elif found := _MACRO.search(classes) or _OLD_MACRO.match(classes):
         kind = _NAMES.get(found.group(1), found.group(1).capitalize())
-        element.text = f"{kind}: {element.text or ''}"
+        # The label opens the first paragraph: a title, or the text itself.
+        inside = next((one for one in element.iter("p") if (one.text or "").strip()), element)
+        inside.text = f"{kind}: {inside.text or ''}"
 
 
 def _language(element: HtmlElement, parameters: str) -> None:
