@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import stat
-from concurrent.futures import ProcessPoolExecutor
-from multiprocessing import get_context
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -72,8 +72,14 @@ def _secret(base: Path) -> str:
 
 
 def test_workers_that_start_at_once_share_one_secret(tmp_path: Path) -> None:
-    with ProcessPoolExecutor(4, mp_context=get_context("spawn")) as workers:
-        found = set(workers.map(_secret, [tmp_path / "base"] * 8))
+    code = (
+        "import sys; from pathlib import Path; from seoga.settings import Settings;"
+        " from seoga_gateway.secret import shared_secret;"
+        " print(shared_secret(Settings(base_path=Path(sys.argv[1]))))"
+    )
+    command = [sys.executable, "-c", code, str(tmp_path / "base")]
+    workers = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(4)]
+    found = {worker.communicate(timeout=60)[0].strip() for worker in workers}
     assert len(found) == 1
     assert len(found.pop()) >= 32
 
