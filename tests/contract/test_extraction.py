@@ -104,7 +104,7 @@ def test_a_long_document_streams_and_arrives_whole(port: Extraction, tmp_path: P
     [
         ("empty.md", b"", Reason.EMPTY),
         ("binary.txt", bytes(range(256)) * 20, Reason.BINARY),
-        ("picture.md", b"\x89PNG\r\n\x1a\n" + bytes(40), Reason.UNSUPPORTED),
+        ("packed.md", b"\x1f\x8b\x08" + bytes(40), Reason.UNSUPPORTED),
         ("cut.docx", b"PK\x03\x04" + bytes(40), Reason.CORRUPT),
         ("broken.pdf", b"%PDF-1.7\nnothing else", Reason.CORRUPT),
         ("big.txt", b"words " * 600_000, Reason.TOO_LARGE),

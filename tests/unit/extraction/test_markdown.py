@@ -169,7 +169,8 @@ def test_patterns_do_not_backtrack_over_long_lines(read: Reading, text: str) -> 
 
 
 @pytest.mark.parametrize(
-    "anchor", ["{/*eslint-integration*/}", "{#eslint}", "{ #eslint }", "{: #eslint }", "{/* 요약 */}"]
+    "anchor",
+    ["{/*eslint-integration*/}", "{#eslint}", "{ #eslint }", "{: #eslint }", "{/* 요약 */}"],
 )
 def test_anchors_of_headings_are_left_out(read: Reading, anchor: str) -> None:
     got = read("a.md", f"# T\n\n## *Title* of `x` {anchor}\n\ntext\n")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -11,89 +10,18 @@ from seoga.models import Section
 from seoga_extraction.format import Outline, corrupt, one_line
 from seoga_extraction.formats.rtf.story import Look, Note, Story
 from seoga_extraction.formats.rtf.tokens import CHARSETS, SYMBOL_CHARSET, Token, codepage
+from seoga_extraction.formats.rtf.words import (
+    HEADING,
+    INFO,
+    KEPT,
+    KNOWN_STARRED,
+    NOTES,
+    SIGNS,
+    SKIPPED,
+)
 from seoga_extraction.symbols import symbol
 
 MAX_DEPTH = 3000
-_HEADING = re.compile(r"^(?:heading|제목|개요|überschrift|titre)\s*(\d)$", re.IGNORECASE)
-_SIGNS = {
-    "tab": "\t",
-    "line": "\n",
-    "lbr": "\n",
-    "bullet": "•",
-    "endash": "–",
-    "emdash": "—",
-    "lquote": "‘",
-    "rquote": "’",
-    "ldblquote": "“",
-    "rdblquote": "”",
-    "emspace": " ",
-    "enspace": " ",
-    "qmspace": " ",
-}
-# Destinations that are no text of the document; starred ones are skipped unless known.
-_SKIPPED = frozenset(
-    [
-        "colortbl",
-        "pict",
-        "nonshppict",
-        "fldinst",
-        "xe",
-        "tc",
-        "tcn",
-        "rxe",
-        "template",
-        "operator",
-        "filetbl",
-        "listtable",
-        "listoverridetable",
-        "revtbl",
-        "rsidtbl",
-        "nonesttables",
-        "objdata",
-        "objclass",
-        "upr",
-        "pntxtb",
-        "pntxta",
-        "bkmkstart",
-        "bkmkend",
-        "shprslt",
-        "sp",
-        "sn",
-        "sv",
-        "private",
-    ]
-)
-_KNOWN_STARRED = frozenset(
-    ("shpinst", "shptxt", "nesttableprops", "atnauthor", "do", "annotation", "footnote", "pntext")
-)
-_NOTES = {
-    "footnote": "footnote",
-    "annotation": "comment",
-    "header": "header",
-    "headerl": "header",
-    "headerr": "header",
-    "headerf": "header",
-    "footer": "footer",
-    "footerl": "footer",
-    "footerr": "footer",
-    "footerf": "footer",
-    "shptxt": "box",
-    "dptxbxtext": "box",
-}
-_KEPT = frozenset(
-    (
-        "fonttbl",
-        "stylesheet",
-        "info",
-        "title",
-        "author",
-        "subject",
-        "listtext",
-        "pntext",
-        "atnauthor",
-    )
-)
-_INFO = ("title", "author", "subject")
 
 
 @dataclass(slots=True)
@@ -180,7 +108,7 @@ class Reader:
             return
         opened = self._state.opens
         self._state = self._stack.pop()
-        if opened in _NOTES:
+        if opened in NOTES:
             self._end_note()
         elif opened:
             self._end_kept(opened)
@@ -211,7 +139,7 @@ class Reader:
             self._look.mark = text
         elif name == "atnauthor":
             self._author = text
-        elif name in _INFO and text:
+        elif name in INFO and text:
             self._out.info[name] = text
 
     def _word(self, token: Token) -> None:
@@ -223,15 +151,15 @@ class Reader:
             self._state.place = self._around()
         elif self._state.place == "skip":
             return
-        elif name in _SKIPPED or (starred and name not in _KNOWN_STARRED):
+        elif name in SKIPPED or (starred and name not in KNOWN_STARRED):
             self._decode()
             self._state.place = "skip"
-        elif name in _NOTES:
-            self._begin_note(_NOTES[name])
-        elif name in _KEPT:
+        elif name in NOTES:
+            self._begin_note(NOTES[name])
+        elif name in KEPT:
             self._decode()
             self._state.place = self._state.opens = name
-        elif (sign := _SIGNS.get(name)) is not None:
+        elif (sign := SIGNS.get(name)) is not None:
             self._say(sign)
         elif handler := self._words.get(name):
             handler(token.number)
@@ -305,7 +233,7 @@ class Reader:
 
     def _style_name(self, text: str) -> None:
         """The name ends with a semicolon; what stood before it described the style."""
-        if found := _HEADING.match(text.strip().rstrip(";").strip()):
+        if found := HEADING.match(text.strip().rstrip(";").strip()):
             self._look.level = int(found.group(1))
         if ";" in text:
             if self._look.level:
