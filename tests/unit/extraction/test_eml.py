@@ -123,6 +123,7 @@ def test_a_saved_page_is_read(read: Reading) -> None:
 
 def test_text_that_only_looks_a_little_like_a_mail_is_text(read: Reading) -> None:
     assert read("a.txt", "Note: remember\nTo: do\n\nbody").info.format == "text"
+    assert read("a.yaml", "from: a\nto: b\nsubject: c\n").info.format != "eml"
 
 
 @pytest.mark.parametrize(

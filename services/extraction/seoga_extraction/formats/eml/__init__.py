@@ -32,6 +32,8 @@ _TYPICAL = frozenset(
         b"reply-to",
     )
 )
+# YAML and other files of keys look like headers too.
+_NAMED = ("", ".eml", ".mht", ".mhtml", ".mail", ".msg", ".doc", ".txt")
 MAX_ATTACHMENTS = 200
 
 
@@ -110,6 +112,8 @@ def _unread(name: str, part: Part, why: str, path: tuple[str, ...]) -> Section:
 
 def sniff(source: Input) -> bool:
     """At least two header fields of mail at the top, before the first blank line."""
+    if source.extension not in _NAMED:
+        return False
     found: set[bytes] = set()
     for line in source.head.lstrip(b"\xef\xbb\xbf\r\n").splitlines()[:200]:
         if not line.strip():
