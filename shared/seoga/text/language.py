@@ -7,9 +7,9 @@ from typing import Literal
 
 Language = Literal["ko", "en", "other"]
 
-_HANGUL = re.compile("[가-힣\u1100-\u11ff\u3131-\u318e]")
+_HANGUL = re.compile("[가-힣\u1100-\u11ff\u3131-\u318e]+")
 _LATIN = re.compile(r"[A-Za-z\u00c0-\u024f]+")
-_LETTERS = re.compile(r"[^\W\d_]")
+_LETTERS = re.compile(r"[^\W\d_]+")
 
 # Targets of links, addresses and code are Latin in every language.
 _FOREIGN = re.compile(r"\]\([^)\s]*\)|https?://\S+|`[^`\n]*`")
@@ -30,9 +30,13 @@ def language_of(text: str) -> Language:
     prose = _FOREIGN.sub(" ", sample)
     if _LETTERS.search(prose):
         sample = prose
-    hangul = len(_HANGUL.findall(sample))
+    hangul = _length(_HANGUL.findall(sample))
     words = _LATIN.findall(sample)
     if hangul and hangul >= _KOREAN_SHARE * (hangul + len(words)):
         return "ko"
-    letters = len(_LETTERS.findall(sample))
-    return "en" if letters and 2 * sum(map(len, words)) >= letters else "other"
+    letters = _length(_LETTERS.findall(sample))
+    return "en" if letters and 2 * _length(words) >= letters else "other"
+
+
+def _length(runs: list[str]) -> int:
+    return sum(map(len, runs))
