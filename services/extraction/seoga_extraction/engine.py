@@ -19,7 +19,7 @@ from seoga_extraction.lanes import COMMON, SPEECH, lanes
 
 FORMATS = "seoga_extraction.formats"
 # Raise it whenever the events of some file may differ from before: indexes extract again then.
-VERSION = "3"
+VERSION = "4"
 
 
 class ExtractionEngine:

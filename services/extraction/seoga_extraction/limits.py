@@ -22,6 +22,10 @@ class Limits:
     file_mb: int = 1024
     text_file_mb: int = 64
     output_mb: int = 256
+    # A small file that says a thing ten thousand times must not be most of an index. Office files
+    # unpack to about ten times their size; below the floor nothing is counted.
+    output_ratio: int = 25
+    output_floor_mb: int = 2
     sections: int = 300_000
     archive_entries: int = 20_000
     archive_mb: int = 1024

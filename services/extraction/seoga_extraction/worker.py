@@ -64,7 +64,13 @@ class Answer:
         self._limits = limits
         self._events: list[dict[str, Any]] = []
         self._pending = self._chars = self._count = 0
+        self._most = limits.output_mb * MIB
         self._sent = time.monotonic()
+
+    def bound(self, size: int) -> None:
+        """Sets how many characters a file of `size` bytes may give."""
+        fair = max(self._limits.output_floor_mb * MIB, self._limits.output_ratio * size)
+        self._most = min(self._limits.output_mb * MIB, fair)
 
     def add(self, event: Event) -> None:
         """One more event; goes out when enough has gathered or some time has passed."""
@@ -83,10 +89,10 @@ class Answer:
             self._sent = now
 
     def _check(self) -> None:
-        if self._chars > self._limits.output_mb * MIB or self._count > self._limits.sections:
+        if self._chars > self._most or self._count > self._limits.sections:
             raise ExtractionFailed(
-                f"The document gives more than {self._limits.output_mb} MiB of text or "
-                f"{self._limits.sections:,} sections.",
+                f"The document gives more than {self._most / MIB:.1f} MiB of text or "
+                f"{self._limits.sections:,} sections; what came before is kept.",
                 "Split it.",
                 Reason.TOO_LARGE,
             )
@@ -136,6 +142,7 @@ def serve(source: Input, known: Sequence[Format], answer: Answer, lane: str = ""
     chosen: Format | None = None
     try:
         _check_file(source)
+        answer.bound(source.size)
         chosen = choose(source, known)
         if missing := chosen.missing:
             raise ExtractionFailed(

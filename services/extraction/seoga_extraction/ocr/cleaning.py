@@ -32,24 +32,42 @@ def skew(image: Image) -> float:
     1986): the sum of squared differences of neighbouring rows is maximised, coarse to fine.
     """
     import PIL.Image
-    from PIL import ImageOps
 
-    scale = SEARCH_SIDE / max(image.size)
-    size = (max(1, round(image.width * scale)), max(1, round(image.height * scale)))
-    # Faint noise would count as ink.
-    small = ImageOps.invert(image.resize(size, PIL.Image.Resampling.BOX)).point(
-        [value if value > 60 else 0 for value in range(256)]
-    )
+    small = _ink(image)
 
     def contrast(angle: float) -> int:
-        turned = small.rotate(angle, PIL.Image.Resampling.BILINEAR, fillcolor=0)
-        rows = turned.resize((1, turned.height), PIL.Image.Resampling.BOX).tobytes()
-        return sum((one - other) ** 2 for one, other in pairwise(rows))
+        return _contrast(small.rotate(angle, PIL.Image.Resampling.BILINEAR, fillcolor=0))
 
     best = float(max(range(-WIDEST, WIDEST + 1), key=contrast))
     for step in (0.5, 0.25, 0.1):
         best = max((best + step * k for k in (0, -1, 1)), key=contrast)
     return best if abs(best) < WIDEST else 0.0
+
+
+def sideways(image: Image) -> bool:
+    """Whether the lines seem to run up or down: the columns of ink differ more than the rows."""
+    import PIL.Image
+
+    small = _ink(image)
+    return _contrast(small.transpose(PIL.Image.Transpose.ROTATE_90)) > _contrast(small)
+
+
+def _ink(image: Image) -> Image:
+    """The page small, ink bright on black; faint noise does not count as ink."""
+    import PIL.Image
+    from PIL import ImageOps
+
+    scale = SEARCH_SIDE / max(image.size)
+    size = (max(1, round(image.width * scale)), max(1, round(image.height * scale)))
+    small = ImageOps.invert(image.resize(size, PIL.Image.Resampling.BOX))
+    return small.point([value if value > 60 else 0 for value in range(256)])
+
+
+def _contrast(ink: Image) -> int:
+    import PIL.Image
+
+    rows = ink.resize((1, ink.height), PIL.Image.Resampling.BOX).tobytes()
+    return sum((one - other) ** 2 for one, other in pairwise(rows))
 
 
 def smooth(image: Image, size: int) -> Image:

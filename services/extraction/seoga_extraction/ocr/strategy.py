@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 # A column of lines of several sizes: of the modes the best on real Korean pages by far.
 USUAL = 4
-# One block, tesseract's own layout, text scattered over the page; signs and labels are only that.
-OTHERS = (6, 3, 11)
-SCATTERED = (6, 11, 12)
+# One block, tesseract's own layout; then text scattered over the page, as signs and labels are.
+OTHERS = (6, 3)
+SCATTERED = (11, 12, 6)
 SPARSE = 200
 # Pixels at 300 dpi: the noise of a scan at 150 dpi is two pixels wide.
 SPECKLE = 5
@@ -28,10 +28,17 @@ SPECKLE = 5
 GOOD = 85.0
 FAIR = 78.0
 POOR = 60.0
+HOPELESS = 30.0
 # A line under this is noise of the paper, and so is a part of a line under the second; a page with
 # fewer letters than that shows no text.
 NOISE = 45.0
 NOISY_PART = 30.0
+# A page under this is none of our scripts, handwriting or a picture.
+LEGIBLE = 55.0
+# Scattered letters are found in any picture.
+LEGIBLE_SCATTERED = 75.0
+# The share of a page's time that each further reading may take.
+EXTRA = 0.25
 FEWEST = 2
 _POINTS = 72 / 300
 
@@ -57,23 +64,19 @@ def read_page(image: Image, language: str, seconds: float) -> PageText:
     Raises ExtractionFailed: missing_dependency, timeout after `seconds` without any result, crash.
     """
     started = time.monotonic()
-    best: Reading | None = None
     try:
-        for reading in _Attempts(image.convert("L"), language, started + seconds).run():
-            if best is None or reading.evidence > best.evidence:
-                best = reading
+        readings = _Attempts(image.convert("L"), language, seconds).run()
+        best = max(map(_without_noise, readings), key=lambda reading: reading.evidence)
     except TimeoutError as error:
-        if best is None:
-            raise ExtractionFailed(
-                f"The page was not recognised within {seconds:g} s.",
-                "Raise SEOGA_OCR_PAGE_S or leave the page out.",
-                Reason.TIMEOUT,
-            ) from error
-    kept = _without_noise(best)
+        raise ExtractionFailed(
+            f"The page was not recognised within {seconds:g} s.",
+            "Raise SEOGA_OCR_PAGE_S or leave the page out.",
+            Reason.TIMEOUT,
+        ) from error
     return PageText(
-        tuple(_texts(kept.lines)),
-        round(kept.confidence / 100, 3),
-        kept.mode,
+        tuple(_texts(best.lines)),
+        round(best.confidence / 100, 3),
+        best.mode,
         language,
         time.monotonic() - started,
     )
@@ -82,57 +85,74 @@ def read_page(image: Image, language: str, seconds: float) -> PageText:
 class _Attempts:
     """The readings of one page, each tried because those before were not sure enough."""
 
-    def __init__(self, image: Image, language: str, deadline: float) -> None:
-        self._image = cleaning.straight(image)
+    def __init__(self, image: Image, language: str, seconds: float) -> None:
         self._raw = image
+        self._image = image
         self._language = language
-        self._deadline = deadline
+        self._extra = seconds * EXTRA
+        self._deadline = time.monotonic() + seconds
 
     def run(self) -> Iterator[Reading]:
-        """Raises TimeoutError at the deadline; what was yielded before stands."""
-        first = self._read(USUAL)
+        """Raises TimeoutError when the first reading takes all the time."""
+        # Asked first where it shows: to read a page on its side may take six times as long.
+        turned = cleaning.sideways(self._raw) and self._turn()
+        if not turned:
+            self._image = cleaning.straight(self._raw)
+        first = self._read(USUAL, self._left())
         yield first
-        if first.confidence >= GOOD and first.lines:
-            return
-        if first.confidence < POOR and (angle := self._orientation()):
-            self._image = cleaning.straight(cleaning.turned(self._raw, angle))
-            first = self._read(USUAL)
+        if first.confidence < POOR and not turned and self._turn():
+            first = self._retry(USUAL)
             yield first
-            if first.confidence >= GOOD:
-                return
+        if first.confidence >= GOOD:
+            return
         first = yield from self._smoothed(first)
         sparse = sum(line.letters for line in first.lines) < SPARSE
         if first.confidence >= FAIR and not sparse:
             return
         for mode in SCATTERED if sparse else OTHERS:
-            yield self._read(mode)
+            reading = self._retry(mode)
+            yield reading
+            if reading.confidence < HOPELESS:
+                return
 
     def _smoothed(self, first: Reading) -> Generator[Reading, None, Reading]:
         """The surest of the page as it is and as it is without speckle; goes on with that image."""
         before = self._image
         self._image = cleaning.smooth(before, SPECKLE)
-        second = self._read(USUAL)
+        second = self._retry(USUAL)
         yield second
         if second.evidence > first.evidence:
             return second
         self._image = before
         return first
 
-    def _read(self, mode: int) -> Reading:
-        left = self._deadline - time.monotonic()
-        if left <= 0:
-            raise TimeoutError
-        return tesseract.run(self._image, self._language, mode, left)
+    def _read(self, mode: int, seconds: float) -> Reading:
+        return tesseract.run(self._image, self._language, mode, seconds)
 
-    def _orientation(self) -> int:
-        return tesseract.orientation(self._raw, self._deadline - time.monotonic())
+    def _retry(self, mode: int) -> Reading:
+        """One more reading; noise may keep tesseract busy for a minute, and then it is given up."""
+        try:
+            return self._read(mode, min(self._left(), self._extra))
+        except TimeoutError:
+            return Reading((), mode)
+
+    def _left(self) -> float:
+        return self._deadline - time.monotonic()
+
+    def _turn(self) -> bool:
+        """Whether the page was found to be turned; it is upright then."""
+        angle = tesseract.orientation(self._raw, min(self._left(), self._extra))
+        if angle:
+            self._image = cleaning.straight(cleaning.turned(self._raw, angle))
+        return bool(angle)
 
 
-def _without_noise(reading: Reading | None) -> Reading:
-    lines = () if reading is None else reading.lines
-    kept = tuple(line for line in lines if _says_something(line))
+def _without_noise(reading: Reading) -> Reading:
+    kept = tuple(line for line in reading.lines if _says_something(line))
     letters = sum(one.isalnum() for line in kept for one in line.text)
-    return Reading(kept if letters >= FEWEST else (), USUAL if reading is None else reading.mode)
+    cleaned = Reading(kept if letters >= FEWEST else (), reading.mode)
+    least = LEGIBLE_SCATTERED if reading.mode in SCATTERED[:2] else LEGIBLE
+    return cleaned if cleaned.confidence >= least else Reading((), reading.mode)
 
 
 def _says_something(line: OcrLine) -> bool:

@@ -143,6 +143,8 @@ def orientation(image: Image, seconds: float) -> int:
 
 
 def _call(image: Image, arguments: Sequence[str], seconds: float) -> bytes:
+    if seconds <= 0:
+        raise TimeoutError
     # Raw PGM over stdin: packing and unpacking a PNG would cost a tenth of the recognition.
     page = b"P5 %d %d 255\n" % image.size + image.tobytes()
     try:
@@ -151,7 +153,7 @@ def _call(image: Image, arguments: Sequence[str], seconds: float) -> bytes:
             input=page,
             capture_output=True,
             check=False,
-            timeout=max(seconds, 0.1),
+            timeout=seconds,
             # Its own threads only get into each other's way: a quarter of the speed.
             env=environment(OMP_THREAD_LIMIT="1"),
         )
