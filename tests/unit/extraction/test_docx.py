@@ -15,7 +15,6 @@ from lxml import etree
 
 from seoga.errors import ExtractionFailed, Reason
 from seoga.models import SectionKind
-from seoga_extraction.numerals import shown
 
 Reading = Callable[..., Any]
 
@@ -348,15 +347,6 @@ def test_deleted_text_of_a_real_file_does_not_leak(read: Reading, handed: Path) 
     assert not [one for one in deleted if len(one) > 8 and one in text]
 
 
-@pytest.mark.parametrize(
-    ("number", "kind", "expected"),
-    [(4, "lowerRoman", "iv"), (27, "upperLetter", "AA"), (3, "ganada", "다"), (2, "chosung", "ㄴ"),
-     (3, "decimalEnclosedCircle", "③"), (7, "decimalZero", "07"), (0, "lowerRoman", "0")],
-)  # fmt: skip
-def test_numbers_are_shown_in_words_formats(number: int, kind: str, expected: str) -> None:
-    assert shown(number, kind) == expected
-
-
 LOL = "".join(f'<!ENTITY l{n} "{"".join(f"&l{n - 1};" for _ in range(10))}">' for n in range(1, 12))
 
 
@@ -396,19 +386,3 @@ def test_a_cut_file_is_corrupt(read: Reading, share: float) -> None:
     with pytest.raises(ExtractionFailed) as failed:
         read("a.docx", data[: int(len(data) * share)])
     assert failed.value.reason is Reason.CORRUPT
-
-
-@pytest.mark.parametrize(
-    ("names", "what"),
-    [(["xl/workbook.bin"], "xlsb"), (["AndroidManifest.xml"], "Android"), (["x.txt"], "zip")],
-)
-def test_other_packages_are_refused_by_their_name(
-    read: Reading, names: list[str], what: str
-) -> None:
-    out = io.BytesIO()
-    with zipfile.ZipFile(out, "w") as archive:
-        for name in names:
-            archive.writestr(name, "x")
-    with pytest.raises(ExtractionFailed, match=what) as failed:
-        read("a.docx", out.getvalue())
-    assert failed.value.reason is Reason.UNSUPPORTED
