@@ -1,4 +1,4 @@
-"""The face that every service has, over a real server on loopback, and the client that talks to it."""
+"""The face of every service over a real server on loopback, and the client that talks to it."""
 
 from __future__ import annotations
 
