@@ -21,6 +21,7 @@ from seoga_indexer.preparing import Draft, Sizes, failed, name_of
 _BLOCK = 1 << 20
 # A file that keeps changing is stored as it was; its stamp gives it away next time.
 _STEADY_TRIES = 3
+_ONCE_MORE = (Reason.CRASH, Reason.OUT_OF_MEMORY)
 
 log = logs.get("indexer")
 
@@ -85,9 +86,20 @@ def _read(work: Work, item: Item, bench: Bench) -> Outcome:
 
 
 def _extract(local: Path, row: FileRow, bench: Bench) -> Outcome:
+    info, sections, trouble = _read_sections(local, row, bench)
+    if trouble is not None and trouble.reason in _ONCE_MORE:
+        # The system may have killed the parser for another's memory: a verdict needs two of them.
+        info, sections, trouble = _read_sections(local, row, bench)
+    told = None if trouble is None else (trouble.reason, trouble.message)
+    result = bench.prepare(Draft(row, info, sections, bench.sizes, told))
+    return NoText(result) if isinstance(result, FileRow) else Text(result)
+
+
+def _read_sections(
+    local: Path, row: FileRow, bench: Bench
+) -> tuple[DocumentInfo, list[Section], ExtractionFailed | None]:
     info = DocumentInfo(format="")
     sections: list[Section] = []
-    trouble: ExtractionFailed | None = None
     try:
         for event in bench.extraction.extract(local, row.path):
             if bench.cancelled():
@@ -101,10 +113,8 @@ def _extract(local: Path, row: FileRow, bench: Bench) -> Outcome:
             raise FileNotFoundError(error.message) from error
         if error.reason is Reason.UNREADABLE:
             raise PermissionError(error.message) from error
-        trouble = error
-    told = None if trouble is None else (trouble.reason, trouble.message)
-    result = bench.prepare(Draft(row, info, sections, bench.sizes, told))
-    return NoText(result) if isinstance(result, FileRow) else Text(result)
+        return info, sections, error
+    return info, sections, None
 
 
 def _unreadable(work: Work, detail: str) -> Outcome:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
@@ -12,6 +12,10 @@ from seoga.storage.records import FileRow, PreparedChunk, PreparedFile, Tokens
 from seoga.text.language import language_of
 from seoga.text.tokens import index_text
 from seoga_indexer.chunking import assemble, chunk_document
+
+# Front matter counts whole; of other formats' properties only what a person wrote to be found.
+_SAID = frozenset({"author", "authors", "keywords", "description", "subject", "tags"})
+_LONGEST = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,15 +58,26 @@ def prepare(draft: Draft) -> PreparedFile | FileRow:
             row, state=FileState.DEGRADED, stage=Stage.EXTRACT, reason=reason, detail=detail
         )
     title = title_tokens(row.title, row.path)
-    prepared = [_chunk(chunk, title) for chunk in chunks]
+    # What the document says of itself (authors, numbers, tags) is found by its first passage.
+    said = index_text(" ".join(_words(assembled.info)))
+    prepared = [_chunk(chunk, title, "" if chunk.ordinal else said) for chunk in chunks]
     return PreparedFile(row, assembled.text, prepared, assembled.marks)
 
 
-def _chunk(chunk: Chunk, title: str) -> PreparedChunk:
+def _words(info: DocumentInfo) -> Iterator[str]:
+    for key, value in info.meta.items():
+        if info.format != "markdown" and key not in _SAID:
+            continue
+        for one in value if isinstance(value, list | tuple) else [value]:
+            if isinstance(one, str | int | float) and not isinstance(one, bool):
+                yield str(one)[:_LONGEST]
+
+
+def _chunk(chunk: Chunk, title: str, said: str) -> PreparedChunk:
     heading = index_text(" ".join((*chunk.heading_path, chunk.header_row)))
     return PreparedChunk(
         chunk,
-        Tokens(title=title, heading=heading, body=index_text(chunk.text)),
+        Tokens(title=title, heading=heading, body=index_text(chunk.text), keywords=said),
         lang=language_of(chunk.text),
     )
 

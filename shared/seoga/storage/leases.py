@@ -17,7 +17,7 @@ from types import TracebackType
 from typing import Self
 
 from seoga.errors import Busy, LeaseLost, StorageError
-from seoga.storage.database import connect, transaction
+from seoga.storage.database import connect, speaking, transaction
 from seoga.storage.owners import is_dead, new_owner
 
 WRITER = "writer"
@@ -37,9 +37,10 @@ class LeaseInfo:
 
 def holder(conn: sqlite3.Connection, name: str) -> LeaseInfo | None:
     """The owner of a lease, or None when it is free: the one truth about who runs."""
-    row = conn.execute(
-        "SELECT owner, token, heartbeat_ns, expires_ns FROM leases WHERE name = ?", (name,)
-    ).fetchone()
+    with speaking(conn):
+        row = conn.execute(
+            "SELECT owner, token, heartbeat_ns, expires_ns FROM leases WHERE name = ?", (name,)
+        ).fetchone()
     now = time.time_ns()
     if row is None:
         return None

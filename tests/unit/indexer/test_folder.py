@@ -189,3 +189,32 @@ def test_an_unknown_type_names_the_known_ones() -> None:
     with pytest.raises(ConfigError) as caught:
         connector_for(Source("ftp", "x"))
     assert "folder" in caught.value.hint
+
+
+def test_a_bad_line_of_an_ignore_file_is_told_and_the_others_hold(tmp_path: Path) -> None:
+    (tmp_path / ".seogaignore").write_text("!\n*.log\na\\\n", encoding="utf-8")
+    (tmp_path / "a.log").write_text("x", encoding="utf-8")
+    (tmp_path / "b.md").write_text("x", encoding="utf-8")
+    found = list(connector_for(Source("folder", "s", str(tmp_path))).items())
+    assert [one.path for one in found if isinstance(one, Item)] == ["b.md"]
+    problems = [one for one in found if isinstance(one, Problem)]
+    assert problems
+    assert all("is no pattern" in one.detail for one in problems)
+
+
+def test_a_pipe_with_the_name_of_the_ignore_file_blocks_nothing(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / ".seogaignore")
+    (tmp_path / "b.md").write_text("x", encoding="utf-8")
+    found = list(connector_for(Source("folder", "s", str(tmp_path))).items())
+    assert [one.path for one in found if isinstance(one, Item)] == ["b.md"]
+
+
+def test_a_root_that_vanishes_while_it_is_read_is_told(tmp_path: Path) -> None:
+    root = tmp_path / "docs"
+    root.mkdir()
+    (root / "a.md").write_text("x", encoding="utf-8")
+    listing = connector_for(Source("folder", "s", str(root))).items()
+    assert isinstance(next(listing), Item)
+    root.rename(tmp_path / "elsewhere")
+    with pytest.raises(SourceUnavailable, match="vanished"):
+        list(listing)

@@ -100,3 +100,23 @@ def test_close_ends_the_children(preparers: Preparers) -> None:
     processes = children()
     preparers.close()
     assert not any(each.is_running() for each in processes)
+
+
+def test_front_matter_is_indexed_once_with_the_first_passage() -> None:
+    meta = {"CIP": 94, "authors": ["Matthias Benkort"], "draft": True}
+    whole = draft(text="한 문장이다. " * 400)
+    said = Draft(whole.row, DocumentInfo("markdown", "", meta), whole.sections, whole.sizes)
+    prepared = prepare(said)
+    assert isinstance(prepared, PreparedFile)
+    first, *others = [chunk.tokens.keywords for chunk in prepared.chunks]
+    assert first.split() == ["94", "matthia", "benkort"]
+    assert others
+    assert not any(others)
+
+
+def test_properties_of_other_formats_count_only_where_a_person_wrote_them() -> None:
+    info = DocumentInfo("docx", "", {"author": "김서가", "charset": "utf-8"})
+    whole = draft()
+    prepared = prepare(Draft(whole.row, info, whole.sections, whole.sizes))
+    assert isinstance(prepared, PreparedFile)
+    assert prepared.chunks[0].tokens.keywords == "김서 서가"

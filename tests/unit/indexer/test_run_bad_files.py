@@ -7,6 +7,8 @@ import unicodedata
 from pathlib import Path
 from typing import Any
 
+from seoga.errors import ExtractionFailed, Reason
+
 OLD = 1_600_000_000
 
 
@@ -161,3 +163,19 @@ def test_chunks_are_exact_slices_of_the_stored_text(place: Any) -> None:
     rows = place.query('SELECT text, start, "end" FROM chunks')
     assert len(rows) > 3
     assert all(text[start:end] == chunk for chunk, start, end in rows)
+
+
+def test_a_parser_that_was_killed_once_is_tried_once_more(place: Any) -> None:
+    place.write("a.md", "text")
+    real, tries = place.extraction.extract, []
+
+    def killed_first(path: Path, name: str) -> Any:
+        tries.append(name)
+        if len(tries) == 1:
+            raise ExtractionFailed("killed", reason=Reason.OUT_OF_MEMORY)
+        return real(path, name)
+
+    place.extraction.extract = killed_first
+    result = place.run()
+    assert (result.indexed, result.failed) == (1, 0)
+    assert tries == ["a.md", "a.md"]

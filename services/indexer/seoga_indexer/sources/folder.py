@@ -8,6 +8,7 @@ import stat
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fnmatch import translate
+from itertools import chain
 from pathlib import Path
 
 from pathspec import GitIgnoreSpec
@@ -96,6 +97,11 @@ class FolderConnector:
                     yield Problem(found.path.rstrip("/"), *_why(error), subtree=True)
             else:
                 yield found
+        if not self._real_root.is_dir():
+            raise SourceUnavailable(
+                f"the folder {self._root} vanished while it was read",
+                "is it still mounted, under the same name?",
+            )
 
     def refresh(self, item: Item) -> Item:
         """See Connector."""
@@ -110,8 +116,9 @@ class FolderConnector:
             entries = sorted(
                 (_sort_key(entry), entry) for entry in found if not _skipped(entry.name)
             )
-        rules = _read_ignore(folder)
-        return self._walk(replace(folder, ignores=(*folder.ignores, *rules)), entries)
+        rules, bad = _read_ignore(folder)
+        below = replace(folder, ignores=(*folder.ignores, *rules))
+        return chain(bad, self._walk(below, entries))
 
     def _walk(
         self, folder: _Folder, entries: list[tuple[_Key, os.DirEntry[str]]]
@@ -197,12 +204,23 @@ def _skipped(name: str) -> bool:
     return name.startswith(".") or _SKIP.match(name.lower()) is not None
 
 
-def _read_ignore(folder: _Folder) -> tuple[_Ignore, ...]:
-    try:
-        text = (folder.local / IGNORE_FILE).read_text(encoding="utf-8-sig", errors="replace")
-    except (FileNotFoundError, IsADirectoryError):
-        return ()
-    return (_Ignore(folder.path, GitIgnoreSpec.from_lines(nfc(text).splitlines())),)
+def _read_ignore(folder: _Folder) -> tuple[tuple[_Ignore, ...], list[Problem]]:
+    """The rules of a folder's own file, and what is wrong with lines of it (those do nothing)."""
+    file = folder.local / IGNORE_FILE
+    # Anything else of that name (a pipe, say) could block for ever.
+    if not file.is_file():
+        return (), []
+    lines, bad = [], []
+    text = nfc(file.read_text(encoding="utf-8-sig", errors="replace"))
+    for number, line in enumerate(text.splitlines(), 1):
+        try:
+            GitIgnoreSpec.from_lines([line])
+        except ValueError:
+            detail = f"line {number} is no pattern and is ignored: {line[:80]}"
+            bad.append(Problem(folder.path + IGNORE_FILE, Reason.CORRUPT, detail, keep=False))
+        else:
+            lines.append(line)
+    return (_Ignore(folder.path, GitIgnoreSpec.from_lines(lines)),), bad
 
 
 def _leaves(path: str) -> Problem:

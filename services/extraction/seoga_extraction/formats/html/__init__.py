@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from seoga.errors import ExtractionFailed, Reason
 from seoga.models import DocumentInfo
 from seoga_extraction.format import Format, Input, Parsed, one_line
 from seoga_extraction.formats.html import confluence
@@ -28,7 +29,7 @@ def parse(source: Input) -> Parsed:
 
     declared = _META.search(source.head[:4096])
     text, charset = source.decoded(declared.group(1).decode("ascii") if declared else "")
-    parser = html.HTMLParser(encoding="utf-8", huge_tree=False, no_network=True)
+    parser = html.HTMLParser(encoding="utf-8", huge_tree=True, no_network=True)
     # Given as bytes: a str with an XML declaration inside is refused.
     root = _tree(text, parser)
     meta = {"charset": charset, **_meta(root)}
@@ -36,7 +37,14 @@ def parse(source: Input) -> Parsed:
         meta |= confluence.prepare(root)
     yield DocumentInfo("html", _title(root), meta)
     body = root.find("body")
-    yield from Walker().walk(root if body is None else body)
+    cut = any("depth" in entry.message for entry in parser.error_log)
+    try:
+        yield from Walker().walk(root if body is None else body)
+    except RecursionError:
+        cut = True
+    if cut:
+        deep = "The page is nested too deep: what stands below that is left out."
+        raise ExtractionFailed(deep, "", Reason.CORRUPT)
 
 
 def _meta(root: HtmlElement) -> dict[str, Any]:
