@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import Literal
 
 import platformdirs
-from pydantic import Field
+from pydantic import Field, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from seoga.errors import ConfigError
 
 DEFAULT_PORT = 8765
 
@@ -115,8 +117,13 @@ class Settings(BaseSettings):
 
 @cache
 def settings() -> Settings:
-    """The settings of this process, read once."""
-    return Settings()
+    """The settings of this process, read once. Raises ConfigError naming a bad variable."""
+    try:
+        return Settings()
+    except ValidationError as error:
+        first = error.errors()[0]
+        name = "SEOGA_" + "_".join(str(part) for part in first["loc"]).upper()
+        raise ConfigError(f"{name}={first.get('input')!r}: {first['msg']}.") from error
 
 
 def api_key(preset: str) -> str:

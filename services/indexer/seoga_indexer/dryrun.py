@@ -28,7 +28,8 @@ _MOST_NAMED = 1000
 
 
 _COUNTED = ("added", "modified", "deleted", "unchanged", "failed", "needs_action", "pending")
-_DIRTY = ("added", "modified", "deleted", "needs_action")
+# "unseen": folders that could not be looked into, so nobody knows whether they are clean.
+_DIRTY = ("added", "modified", "deleted", "needs_action", "unseen")
 
 
 @dataclass(slots=True)
@@ -94,6 +95,7 @@ def _check_source(source: Source, store: DocumentStore | None, found: _Findings)
 def _note(label: str, change: Change, refresh: Refresh, found: _Findings) -> None:
     if change.problem is not None:
         found.add("failed", f"{label}/{change.problem.path}: {change.problem.detail}")
+        found.counts["unseen"] += change.problem.subtree
     if change.item is None:
         return
     name = f"{label}/{change.item.path}"

@@ -12,6 +12,9 @@ from typing import Any
 
 import pytest
 
+from seoga.errors import ConfigError
+from seoga.settings import settings
+
 GUID = "0b0e6a52-2f5c-4c1e-9f0c-7a3f4f1f0a11"
 
 
@@ -212,3 +215,13 @@ def test_prune_orphans_removes_only_old_guid_folders_without_a_config(
     assert young.exists()
     assert all(folder.exists() for folder in kept)
     assert str(kept[1]) in done.err
+
+
+def test_a_bad_setting_is_one_line_naming_variable_and_value(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    settings.cache_clear()
+    monkeypatch.setenv("SEOGA_PORT", "x")
+    with pytest.raises(ConfigError, match="SEOGA_PORT='x'"):
+        settings()
+    settings.cache_clear()
