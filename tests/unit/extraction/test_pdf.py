@@ -10,7 +10,7 @@ import pymupdf
 import pytest
 
 from seoga.errors import ExtractionFailed, Reason
-from seoga.models import Place, SectionKind
+from seoga.models import Place
 from seoga_extraction.layout import Line, compounds, paragraphs, regions, turned
 
 Reading = Callable[..., Any]
@@ -118,18 +118,6 @@ def test_only_a_real_password_keeps_a_file_closed(
     with pytest.raises(ExtractionFailed) as failed:
         read("a.pdf", data)
     assert failed.value.reason is reason
-
-
-def test_a_scan_needs_ocr_and_a_scan_among_text_says_which_page(
-    read: Reading, handed: Path
-) -> None:
-    scans = handed / "pdf_derived_scans"
-    with pytest.raises(ExtractionFailed) as failed:
-        read("a.pdf", (scans / "ko_policy_scan200.pdf").read_bytes())
-    assert failed.value.reason is Reason.NEEDS_OCR
-    mixed = read("a.pdf", (scans / "ko_policy_mixed_text_scan.pdf").read_bytes())
-    pages = mixed.of(SectionKind.PAGE)
-    assert [dict(page.meta) for page in pages] == [{}, {"needs_ocr": True}]
 
 
 @pytest.mark.parametrize(
