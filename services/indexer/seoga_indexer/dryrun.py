@@ -20,7 +20,7 @@ from seoga_indexer import versions
 from seoga_indexer.changes import Change, Verdict
 from seoga_indexer.pipeline import content_hash, sizes_of
 from seoga_indexer.scan import SourceReport, scan_source
-from seoga_indexer.source import connector_for
+from seoga_indexer.source import Problem, connector_for
 
 Refresh = Callable[[Item], Item]
 
@@ -28,8 +28,9 @@ _MOST_NAMED = 1000
 
 
 _COUNTED = ("added", "modified", "deleted", "unchanged", "failed", "needs_action", "pending")
-# "unseen": folders that could not be looked into, so nobody knows whether they are clean.
-_DIRTY = ("added", "modified", "deleted", "needs_action", "unseen")
+# "unseen": what could not be looked at, so nobody knows whether it is clean. A file that needs a
+# person's help and would be left as it is by a run does not count.
+_DIRTY = ("added", "modified", "deleted", "unseen")
 
 
 @dataclass(slots=True)
@@ -89,35 +90,57 @@ def _check_source(source: Source, store: DocumentStore | None, found: _Findings)
         found.add("deleted", f"{source.label}/{known_file.path}")
     report.settle((), accept=False)
     if report.trouble:
-        found.add("needs_action", f"{source.label}: {report.trouble}")
+        _unseen(found, f"{source.label}: {report.trouble}")
 
 
 def _note(label: str, change: Change, refresh: Refresh, found: _Findings) -> None:
     if change.problem is not None:
-        found.add("failed", f"{label}/{change.problem.path}: {change.problem.detail}")
-        found.counts["unseen"] += change.problem.subtree
+        _note_problem(label, change.problem, found)
     if change.item is None:
         return
     name = f"{label}/{change.item.path}"
     known = change.known
     if known is None:
         found.add("added", name)
-    elif change.verdict is not Verdict.UNCHANGED and _differs(change.item, known, refresh):
+        return
+    try:
+        modified = change.verdict is not Verdict.UNCHANGED and _differs(change.item, known, refresh)
+    except FileNotFoundError:
+        modified = False  # It went while we looked: the next scan tells.
+    except OSError as error:
+        _unseen(found, f"{name}: {error.strerror or error}")
+        return
+    if modified:
         found.add("modified", name)
     else:
-        found.counts["unchanged"] += 1
-        if known.state is FileState.FAILED and known.reason != Reason.UNSUPPORTED:
-            found.add("failed", f"{name}: {known.reason}")
-        if known.state is FileState.NEEDS_ACTION:
-            found.counts["unread"] += 1
+        _note_unchanged(name, known, found)
+
+
+def _note_unchanged(name: str, known: KnownFile, found: _Findings) -> None:
+    found.counts["unchanged"] += 1
+    if known.state is FileState.FAILED and known.reason != Reason.UNSUPPORTED:
+        found.add("failed", f"{name}: {known.reason}")
+    elif known.state is FileState.NEEDS_ACTION:
+        found.add("needs_action", f"{name}: {known.reason}")
+
+
+def _note_problem(label: str, problem: Problem, found: _Findings) -> None:
+    name = f"{label}/{problem.path}: {problem.detail}"
+    if problem.reason == Reason.UNREADABLE and problem.keep:
+        _unseen(found, name)
+    else:
+        found.add("failed", name)
+        found.counts["unseen"] += problem.subtree
+
+
+def _unseen(found: _Findings, name: str) -> None:
+    found.add("needs_action", name)
+    found.counts["unseen"] += 1
 
 
 def _differs(item: Item, known: KnownFile, refresh: Refresh) -> bool:
-    try:
-        local = refresh(item).local
-        return local is None or content_hash(local) != known.hash
-    except OSError:
-        return False
+    local = refresh(item).local
+    return local is None or content_hash(local) != known.hash
 
 
 def _orphans(kb: Kb, store: DocumentStore, found: _Findings) -> None:

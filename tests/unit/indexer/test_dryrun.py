@@ -65,6 +65,52 @@ def test_an_emptied_root_needs_action(place: Any) -> None:
     assert "empty" in report.needs_action[0]
 
 
+def test_a_folder_that_cannot_be_looked_into_is_named_and_not_clean(
+    place: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place.write("open/a.md", "one")
+    place.write("shut/b.md", "two")
+    place.run()
+    scandir = os.scandir
+
+    # File permissions do not stop root, who runs many containers and this test there.
+    def refused(path: Any) -> Any:
+        if str(path).endswith("shut"):
+            raise PermissionError(13, "Permission denied", str(path))
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", refused)
+    report = place.engine.check_changes("kb")
+    assert not report.is_clean
+    assert report.needs_action == ("docs/shut: Permission denied",)
+    assert report.deleted == ()
+
+
+def test_a_file_that_cannot_be_opened_is_named_and_not_clean(
+    place: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shut = place.write("a.md", "one")
+    place.run()
+    os.utime(shut, (1, 1))
+
+    def refused(path: Any) -> str:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr("seoga_indexer.dryrun.content_hash", refused)
+    report = place.engine.check_changes("kb")
+    assert not report.is_clean
+    assert report.needs_action == ("docs/a.md: Permission denied",)
+
+
+def test_files_that_need_a_person_are_named_though_a_run_would_leave_them(place: Any) -> None:
+    place.write("scan.md", "!needs_ocr")
+    place.run()
+    report = place.engine.check_changes("kb")
+    assert report.needs_action == ("docs/scan.md: needs_ocr",)
+    assert report.counts["needs_action"] == 1
+    assert report.is_clean
+
+
 def test_other_versions_and_models_are_stale(place: Any) -> None:
     place.configure("hashing")
     place.write("a.md", "one")

@@ -9,6 +9,9 @@ from pydantic import BaseModel, Field
 
 from seoga_gateway.tool import Call, Info, KbId, Tool, library, one_line, reply
 
+# The first say what is wrong; a folder tree without rights has thousands.
+_MOST_PROBLEMS = 10
+
 
 class QueueInfo(BaseModel):
     """How the knowledge base stands in the queue."""
@@ -43,7 +46,12 @@ class IndexInfo(BaseModel):
     description: str
     status: str = Field(description="ready, empty or indexing.")
     schema_version: int
-    sources: list[dict[str, Any]] = Field(description="label, type, files, chunks, indexed_at.")
+    sources: list[dict[str, Any]] = Field(
+        description=(
+            "label, type, files, chunks, indexed_at; of the last scan: state, reason, "
+            "problem_count and the first problems (path, reason, detail)."
+        )
+    )
     files: dict[str, int] = Field(description="Files by state.")
     reasons: dict[str, int] = Field(description="Why files gave no text, with counts.")
     chunks: Chunks
@@ -96,12 +104,40 @@ def _answer(info: Info) -> IndexInfo:
 
 def _sources(info: Info) -> list[dict[str, Any]]:
     known = (info.index or {}).get("labels", {})
+    scanned = (info.index or {}).get("sources", {})
     nothing = {"files": 0, "chunks": 0, "indexed_at": ""}
     configured = {source.label: source.type for source in info.kb.sources()}
     return [
-        {"label": label, "type": configured.get(label, "removed"), **known.get(label, nothing)}
+        {
+            "label": label,
+            "type": configured.get(label, "removed"),
+            **known.get(label, nothing),
+            **_scan(scanned.get(label, {})),
+        }
         for label in dict.fromkeys((*configured, *known))
     ]
+
+
+def _scan(found: dict[str, Any]) -> dict[str, Any]:
+    """What the last scan of a source could not look at."""
+    return {
+        "state": found.get("state", ""),
+        "reason": one_line(found.get("reason", "")),
+        "problem_count": found.get("problem_count", 0),
+        "problems": [
+            {key: one_line(str(value)) for key, value in problem.items()}
+            for problem in found.get("problems", ())[:_MOST_PROBLEMS]
+        ],
+    }
+
+
+def _source_lines(source: dict[str, Any]) -> list[str]:
+    label, shown = source["label"], source["problems"]
+    lines = [f"source {label} needs action: {source['reason']}"] if source["reason"] else []
+    lines += [f"not looked at: {label}/{one['path']}: {one['detail']}" for one in shown]
+    if more := source["problem_count"] - len(shown):
+        lines.append(f"not looked at: {more} more in {label}")
+    return lines
 
 
 def _stale(info: Info) -> list[str]:
@@ -152,6 +188,8 @@ def _text(answer: IndexInfo) -> str:
         )
     if last := answer.last_run:
         lines.append(f"last run: {last['status']}, ended {last['ended_at'] or 'not yet'}")
+    for source in answer.sources:
+        lines.extend(_source_lines(source))
     lines.extend(f"stale: {reason}" for reason in answer.stale)
     lines.extend(f"no text ({count}): {reason}" for reason, count in answer.reasons.items())
     lines.extend(f"warning: {warning}" for warning in answer.warnings)
