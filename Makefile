@@ -33,7 +33,8 @@ index: .venv/.run-installed ## index DOCS=<folder> and stop
 	@exec $(BIN)/seoga index "$(DOCS)"
 
 search: .venv/.run-installed ## search all knowledge bases: Q="words"
-	@exec $(BIN)/seoga search "$(Q)"
+	@test -n "$(Q)" || { echo 'say what: make search Q="words"'; exit 64; }
+	@exec $(BIN)/seoga search -- "$(Q)"
 
 serve: .venv/.run-installed ## serve what is indexed over MCP at http://127.0.0.1:PORT/mcp
 	@exec $(BIN)/seoga serve --transport http --port $(AT)

@@ -40,6 +40,12 @@ def test_a_target_without_its_folder_says_what_is_missing(target: str, tmp_path:
     assert f"make {target} DOCS=<folder>" in done.stdout + done.stderr
 
 
+def test_search_without_words_says_what_is_missing() -> None:
+    done = make("search")
+    assert done.returncode == 2
+    assert 'say what: make search Q="words"' in done.stdout
+
+
 def test_up_refuses_a_folder_that_is_not_there(tmp_path: Path) -> None:
     done = make("up", f"DOCS={tmp_path / 'nowhere'}", f"ENV_FILE={tmp_path / 'env'}")
     assert done.returncode == 2
