@@ -199,5 +199,5 @@ def run_lines(result: RunResult) -> tuple[str, str]:
         f"Run: indexed={result.indexed} skipped={result.skipped} removed={result.removed}"
         f" chunks={result.chunks} elapsed={seconds:.1f}s",
         f"State: failed={result.failed} degraded={result.degraded} deferred={result.deferred}"
-        f" needsAction={result.needs_action}",
+        f" needsAction={result.needs_action} unsupported={result.unsupported}",
     )

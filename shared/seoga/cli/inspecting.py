@@ -78,7 +78,12 @@ def describe(base: Path, kb: Kb) -> dict[str, Any]:
         with closing(open_reader(kb.db_path)) as conn:
             out["index"] = index_info(conn)
             out["problem_files"] = [
-                {"document": found.name, "state": found.state, "reason": found.reason}
+                {
+                    "document": found.name,
+                    "state": found.state,
+                    "reason": found.reason,
+                    "detail": found.detail,
+                }
                 for found in documents_in(conn, ["Failed", "NeedsAction"], _MOST_FILES)
             ]
     except NotFound:
@@ -121,14 +126,32 @@ def _kb_lines(kb: dict[str, Any]) -> list[str]:
     lines += [f"  source {source['label']}: {source['path']}" for source in kb["sources"]]
     lines += [f"  warning: {warning}" for warning in kb["warnings"]]
     if info := kb["index"]:
-        files = ", ".join(f"{count} {state}" for state, count in info["files"].items() if count)
-        lines.append(f"  files: {files or 'none'}")
+        lines.append(f"  files: {_file_counts(info) or 'none'}")
         lines.append(f"  chunks: {info['chunks']}, {info['chunks_pending']} without vectors")
         if last := info["last_run"]:
             lines.append(f"  last run: {last['status']}, {last['ended_at'] or last['started_at']}")
     for found in kb["problem_files"]:
-        lines.append(f"  {found['state']}: {found['document']} ({found['reason']})")
+        lines.append(f"  {found['state']}: {found['document']} ({_why(found)})")
     return [*lines, f"  {kb['error']}"] if kb["error"] else lines
+
+
+def _file_counts(info: dict[str, Any]) -> str:
+    """Files by state; unsupported and empty ones apart, as the State line of a run counts them."""
+    counts, reasons = dict(info["files"]), info["reasons"]
+    for state, reason in (("Failed", "unsupported"), ("Ready", "empty")):
+        if apart := reasons.get(reason, 0):
+            counts[state] = counts.get(state, 0) - apart
+            counts[reason] = apart
+    named = (
+        f"empty ({count})" if kind == "empty" else f"{count} {kind}"
+        for kind, count in counts.items()
+        if count
+    )
+    return ", ".join(named)
+
+
+def _why(found: dict[str, Any]) -> str:
+    return f"{found['reason']}: {found['detail']}" if found["detail"] else found["reason"]
 
 
 def doctor(base_path: BasePath = None, as_json: AsJson = False) -> int:

@@ -62,7 +62,7 @@ def test_exec_ends_with_run_and_state_lines(seoga: Any, kb: Path) -> None:
     done = seoga("exec", "--path", kb)
     run, state = done.out.splitlines()[-2:]
     assert re.fullmatch(r"Run: indexed=3 skipped=0 removed=0 chunks=2 elapsed=\d+\.\ds", run)
-    assert state == "State: failed=0 degraded=0 deferred=0 needsAction=0"
+    assert state == "State: failed=0 degraded=0 deferred=0 needsAction=0 unsupported=0"
 
 
 @pytest.mark.parametrize("partial", [["--partial=embedding"], ["--partial", "embedding"]])
