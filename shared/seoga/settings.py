@@ -14,6 +14,8 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 from seoga.errors import ConfigError
 
 DEFAULT_PORT = 8765
+_TIME = "([01][0-9]|2[0-3]):[0-5][0-9]"
+_SCHEDULE = rf"^([1-9][0-9]{{0,5}}[smhd]|{_TIME}(, *{_TIME})*)?$"
 
 
 def _cores() -> int:
@@ -112,6 +114,22 @@ class Settings(BaseSettings):
     lease_seconds: float = Field(
         default=30.0, gt=0, description="A lease not renewed for this long is free."
     )
+    queue_workers: int = Field(
+        default=1,
+        ge=1,
+        le=64,
+        description="Knowledge bases that the queue's worker indexes at once.",
+    )
+    sweep_at: str = Field(
+        default="",
+        pattern=_SCHEDULE,
+        description="When deferred entries are taken: `03:30`, `06:00,18:00` (local time) or `6h`.",
+    )
+    check_at: str = Field(
+        default="",
+        pattern=_SCHEDULE,
+        description="When every knowledge base is queued for a look at its sources; same form.",
+    )
     handed: str = Field(default="", description="Folder of handed test material (tests only).")
 
 
@@ -123,7 +141,11 @@ def settings() -> Settings:
     except ValidationError as error:
         first = error.errors()[0]
         name = "SEOGA_" + "_".join(str(part) for part in first["loc"]).upper()
-        raise ConfigError(f"{name}={first.get('input')!r}: {first['msg']}.") from error
+        said = first["msg"] + "."
+        if first["type"] == "string_pattern_mismatch":
+            # Its form in words, not the pattern.
+            said = str(Settings.model_fields[str(first["loc"][0])].description)
+        raise ConfigError(f"{name}={first.get('input')!r}: {said}") from error
 
 
 def api_key(preset: str) -> str:

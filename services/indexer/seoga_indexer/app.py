@@ -1,4 +1,5 @@
-"""The HTTP face of the indexing engine; a thread works the queue while the service runs."""
+"""The HTTP face of the indexing engine; threads work the queue and follow the schedule while the
+service runs."""
 
 from __future__ import annotations
 
@@ -11,6 +12,7 @@ from seoga.contracts.indexing import routes
 from seoga.service import build_app
 from seoga.wiring import build_stack
 from seoga_indexer.engine import IndexingEngine
+from seoga_indexer.schedule import Scheduler
 
 
 def create() -> FastAPI:
@@ -21,7 +23,12 @@ def create() -> FastAPI:
     @asynccontextmanager
     async def working() -> AsyncIterator[None]:
         engine.worker.serve()
-        yield
+        scheduler = Scheduler(stack.settings, engine.queue, engine)
+        scheduler.start()
+        try:
+            yield
+        finally:
+            scheduler.close()
 
     def close() -> None:
         engine.close()

@@ -1,4 +1,5 @@
-"""The queue's worker: whoever holds the lease "worker" takes one job at a time."""
+"""The queue's worker: whoever holds the lease "worker" takes the jobs, one at a time or as many as
+`SEOGA_QUEUE_WORKERS` says, never two of one knowledge base."""
 
 from __future__ import annotations
 
@@ -7,7 +8,8 @@ import sys
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -20,7 +22,7 @@ from seoga.models import Job
 from seoga.storage.jobs import Outcome, Queue
 from seoga.storage.leases import WORKER, Lease
 from seoga.wiring import Stack
-from seoga_indexer.queuefile import import_queue_file
+from seoga_indexer.queuefile import QueueFile
 
 POLL_S = 0.5
 # A second child waits for the first one's lease; more would only wait beside it.
@@ -35,7 +37,8 @@ log = logs.get("orchestrator")
 
 @dataclass(slots=True)
 class Worker:
-    """Takes jobs until `stop` is set. `progress` follows the run in flight."""
+    """Takes jobs until `stop` is set. `progress` follows the run in flight; `ended` is told when an
+    entry has its outcome in the queue."""
 
     queue: Queue
     stack: Stack
@@ -43,6 +46,7 @@ class Worker:
     stop: threading.Event = field(default_factory=threading.Event)
     progress: Callable[[Progress], None] | None = None
     outcomes: Counter[str] = field(default_factory=Counter)
+    ended: Callable[[], None] = lambda: None
 
     def drain(self) -> None:
         """Returns when no entry is due, whoever did the work."""
@@ -72,14 +76,30 @@ class Worker:
             lease = Lease.acquire(self.queue.path, WORKER, seconds)
         except Busy:
             return False
-        with lease:
-            self.queue.recover(lease)
-            try:
-                while not self.stop.is_set() and (job := self.queue.take(lease)):
-                    self._do(job, lease)
-            except LeaseLost:
-                return False
+        try:
+            with lease:
+                self.queue.recover(lease)
+                self._work(lease)
+        except LeaseLost:
+            return False
         return True
+
+    def _work(self, lease: Lease) -> None:
+        """Returns when nothing is due. Raises LeaseLost."""
+        most = self.stack.settings.queue_workers
+        running: set[Future[None]] = set()
+        with ThreadPoolExecutor(most, "queue-job") as pool:
+            while not self.stop.is_set():
+                job = self.queue.take(lease) if len(running) < most else None
+                if job is not None:
+                    running.add(pool.submit(self._do, job, lease))
+                elif not running:
+                    return
+                done, running = wait(running, POLL_S * (job is None), FIRST_COMPLETED)
+                for one in done:
+                    one.result()
+            for one in running:
+                one.result()
 
     def _do(self, job: Job, lease: Lease) -> None:
         outcome: Outcome = "done"
@@ -102,6 +122,7 @@ class Worker:
             return
         self.outcomes[outcome] += 1
         self.queue.finish(job.id, outcome, result=result.to_json(), error=error)
+        self.ended()
 
     def _run(self, kb: Kb, job: Job, lease: Lease) -> RunResult:
         with self._watched(job, lease) as cancel:
@@ -120,7 +141,9 @@ class Worker:
 
         def watch() -> None:
             while not over.wait(POLL_S):
-                asked = self.queue.cancel_requested(job.id)
+                asked = False
+                with suppress(SeogaError):  # a queue that is locked for a moment is asked again
+                    asked = self.queue.cancel_requested(job.id)
                 if asked or self.stop.is_set() or lease.lost:
                     cancel.set()
                     return
@@ -134,13 +157,8 @@ class Worker:
             thread.join()
 
     def _again(self, job: Job, why: str) -> None:
-        """The KB is busy with a run of its own: this entry goes behind the others, or waits."""
-        others = [one for one in self.queue.waiting() if one.id != job.id and not one.deferred]
-        if others:
-            self.queue.finish(job.id, "busy", error=why)
-            self.queue.enqueue(job.kb_id, job.scope, force=job.force)
-        else:
-            self.queue.requeue(job.id)
+        """The KB is busy with a run of its own: this entry goes behind the others, and waits."""
+        self.queue.requeue(job.id, behind=True, error=why)
         self.stop.wait(POLL_S)
 
 
@@ -221,17 +239,22 @@ def drain(
     progress: Callable[[Progress], None] | None = None,
 ) -> dict[str, Any]:
     """Works the queue of a base path until nothing is due (`exec-queue`): how many entries ended
-    how. With `sweep_all`, deferred entries are due too; those of `queue_file` are queued first."""
+    how. With `sweep_all`, deferred entries are due too; those of `queue_file` are queued first and
+    leave the file as they are done."""
     from seoga_indexer.engine import IndexingEngine
 
     engine = IndexingEngine(stack)
+    worker = Worker(engine.queue, stack, engine.run_kb, cancel or threading.Event(), progress)
     try:
         if queue_file is not None:
-            import_queue_file(queue_file, engine.queue)
+            entries = QueueFile(queue_file, engine.queue)
+            entries.enqueue(deferred_too=sweep_all)
+            worker.ended = entries.settle
         if sweep_all:
             engine.queue.sweep_all()
-        worker = Worker(engine.queue, stack, engine.run_kb, cancel or threading.Event(), progress)
         worker.drain()
+        # What another worker did for us is written down here.
+        worker.ended()
     finally:
         engine.close()
     return {name: worker.outcomes[name] for name in ("done", "failed", "cancelled")}

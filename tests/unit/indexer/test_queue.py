@@ -163,17 +163,29 @@ def test_a_detached_worker_outlives_this_engine(place: Any) -> None:
     until(lambda: all(child.poll() is not None for child in orchestrator._children))
 
 
-def test_a_queue_file_is_taken_over_once(place: Any, tmp_path: Path) -> None:
+def test_knowledge_bases_are_indexed_side_by_side_where_that_is_set(place: Any) -> None:
+    place.stack.settings = place.stack.settings.model_copy(update={"queue_workers": 2})
     place.write("a.md", "apple")
-    file = tmp_path / ".deferred-queue.json"
-    file.write_text('{"entries": [{"kbId": "kb", "force": true}]}')
-    assert drain(place.stack, queue_file=file)["done"] == 1
-    assert drain(place.stack, queue_file=file)["done"] == 0
+    for name in ("two", "three"):
+        (place.base / name).mkdir()
+        config = {"id": name, "sourcePaths": [str(place.docs)], "embedding": {"provider": ""}}
+        (place.base / name / "config.json").write_text(json.dumps(config))
+    both = threading.Barrier(2, timeout=20)
+    place.extraction.before = lambda path, name: (
+        both.wait() if len(place.extraction.reads) < 3 else 0
+    )
+    for name in ("kb", "two", "three"):
+        place.engine.queue.enqueue(name)
+    assert drain(place.stack) == {"done": 3, "failed": 0, "cancelled": 0}
+    assert both.n_waiting == 0
 
 
-def test_a_corrupt_queue_file_is_kept_aside(place: Any, tmp_path: Path) -> None:
-    file = tmp_path / ".deferred-queue.json"
-    file.write_text("{half a fi")
-    with pytest.raises(Exception, match="is no queue"):
-        drain(place.stack, queue_file=file)
-    assert file.with_name(file.name + ".bad").read_text() == "{half a fi"
+def test_a_busy_kb_leaves_no_row_in_the_history(place: Any) -> None:
+    place.write("a.md", "apple")
+    place.run()
+    lease = Lease.acquire(place.kb.db_path, WRITER, 30.0)
+    place.engine.enqueue("kb")
+    until(lambda: any("in use" in job.last_error for job in place.engine.queue.waiting()))
+    assert ended(place) == []
+    lease.release()
+    until(lambda: ended(place) == ["done"])

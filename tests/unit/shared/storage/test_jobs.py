@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import sqlite3
 import threading
 from collections.abc import Iterator
+from contextlib import closing
+from datetime import UTC, datetime, timedelta
+from importlib.resources import files
 from pathlib import Path
 
 import pytest
@@ -15,6 +19,7 @@ from seoga.models import Job
 from seoga.storage.database import transaction
 from seoga.storage.jobs import MAX_RECOVERIES, SCOPES, Outcome, Queue
 from seoga.storage.leases import WORKER, Lease
+from seoga.storage.migrate import APPLICATION_ID
 
 
 @pytest.fixture
@@ -235,6 +240,108 @@ def test_a_cancelled_entry_of_a_dead_worker_is_cancelled(queue: Queue) -> None:
         queue.recover(lease)
         assert queue.take(lease) is None
     assert [job.status for job in queue.history("kb")] == ["cancelled"]
+
+
+def test_what_took_its_worker_down_twice_lets_the_others_go_first(queue: Queue) -> None:
+    queue.enqueue("crashes")
+    queue.enqueue("waits")
+    for expected in ("crashes", "crashes", "waits"):
+        lease = Lease.acquire(queue.path, WORKER)
+        queue.recover(lease)
+        job = take(queue, lease)
+        assert job.kb_id == expected
+        if expected == "waits":
+            queue.finish(job.id, "done")
+            assert take(queue, lease).kb_id == "crashes"
+        lease.release()
+
+
+def test_a_worker_that_wakes_late_ends_no_entry_of_its_successor(queue: Queue) -> None:
+    late = Lease.acquire(queue.path, WORKER)
+    queue.enqueue("kb")
+    job = take(queue, late)
+    kill_worker(queue)
+    successor = Queue(queue.path)
+    with Lease.acquire(queue.path, WORKER) as lease:
+        successor.recover(lease)
+        assert take(successor, lease).id == job.id
+        with pytest.raises(LeaseLost):
+            queue.finish(job.id, "failed")
+        assert queue.state("kb").status == "running"
+        successor.finish(job.id, "done")
+    assert [one.status for one in queue.history("kb")] == ["done"]
+    late.release()
+    successor.close()
+
+
+def test_a_late_worker_puts_nothing_back_either(queue: Queue) -> None:
+    late = Lease.acquire(queue.path, WORKER)
+    queue.enqueue("kb")
+    job = take(queue, late)
+    kill_worker(queue)
+    with Lease.acquire(queue.path, WORKER):
+        with pytest.raises(LeaseLost):
+            queue.requeue(job.id)
+        assert queue.state("kb").status == "running"
+    late.release()
+
+
+def test_an_entry_put_behind_keeps_its_name_and_says_why(queue: Queue, lease: Lease) -> None:
+    for kb in ("a", "b"):
+        queue.enqueue(kb)
+    job = take(queue, lease)
+    queue.requeue(job.id, behind=True, error="in use")
+    assert [(one.kb_id, one.last_error) for one in queue.waiting()] == [("b", ""), ("a", "in use")]
+    assert queue.state("a").position == 2
+    assert queue.history("a") == []
+
+
+def test_the_outcome_of_a_request_is_that_of_the_entry_that_does_its_work(
+    queue: Queue, lease: Lease
+) -> None:
+    first = queue.enqueue("kb", CONTEXT).job_id
+    assert queue.enqueue("kb", EMBEDDING).job_id == first
+    job = take(queue, lease)
+    assert queue.enqueue("kb", EMBEDDING).job_id == first
+    behind = queue.enqueue("kb", FULL).job_id
+    assert behind > first
+    assert queue.outcome("kb", first) is None
+    queue.requeue(job.id)
+    merged = take(queue, lease)
+    assert (merged.id, queue.outcome("kb", first)) == (behind, None)
+    queue.finish(merged.id, "failed", error="no")
+    for asked in (first, behind):
+        outcome = queue.outcome("kb", asked)
+        assert outcome is not None
+        assert (outcome.status, outcome.last_error) == ("failed", "no")
+
+
+def test_a_due_time_is_acted_on_once_and_the_first_is_only_noted(queue: Queue) -> None:
+    at = datetime(2026, 3, 1, 3, 30, tzinfo=UTC)
+    other = Queue(queue.path)
+    assert not queue.due("sweep", at)
+    assert not queue.due("sweep", at)
+    assert queue.due("sweep", at + timedelta(days=1))
+    assert not other.due("sweep", at + timedelta(days=1))
+    assert not other.due("sweep", at)
+    assert other.due("sweep", at + timedelta(days=9))
+    other.close()
+
+
+def test_a_queue_of_the_first_schema_keeps_its_order(tmp_path: Path) -> None:
+    path = tmp_path / "queue.db"
+    first = files("seoga.storage.migrations") / "queue" / "0001_initial.sql"
+    with closing(sqlite3.connect(path)) as conn:
+        conn.executescript(first.read_text(encoding="utf-8"))
+        conn.execute("PRAGMA user_version = 1")
+        conn.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        for kb in ("b", "a"):
+            conn.execute("INSERT INTO jobs (kb_id, created_at) VALUES (?, '')", (kb,))
+        conn.commit()
+    queue = Queue(path)
+    queue.enqueue("c")
+    assert [job.kb_id for job in queue.waiting()] == ["b", "a", "c"]
+    queue.close()
 
 
 def test_an_unknown_scope_is_refused_before_anything_is_written(queue: Queue) -> None:
