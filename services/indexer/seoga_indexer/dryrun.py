@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
 
@@ -20,9 +19,7 @@ from seoga_indexer import versions
 from seoga_indexer.changes import Change, Verdict
 from seoga_indexer.pipeline import content_hash, sizes_of
 from seoga_indexer.scan import SourceReport, scan_source
-from seoga_indexer.source import Problem, connector_for
-
-Refresh = Callable[[Item], Item]
+from seoga_indexer.source import Connector, Problem, connector_for
 
 _MOST_NAMED = 1000
 
@@ -82,10 +79,10 @@ def _reader(kb: Kb, opened: ExitStack) -> DocumentStore | None:
 
 def _check_source(source: Source, store: DocumentStore | None, found: _Findings) -> None:
     report = SourceReport(source.label)
-    refresh = connector_for(source).refresh
     known = store.known if store else _nothing
-    for change in scan_source(source, report, known, _unreadable):
-        _note(source.label, change, refresh, found)
+    with closing(connector_for(source)) as connector:
+        for change in scan_source(connector, report, known, _unreadable):
+            _note(source.label, change, connector, found)
     for known_file in report.gone:
         found.add("deleted", f"{source.label}/{known_file.path}")
     report.settle((), accept=False)
@@ -93,7 +90,7 @@ def _check_source(source: Source, store: DocumentStore | None, found: _Findings)
         _unseen(found, f"{source.label}: {report.trouble}")
 
 
-def _note(label: str, change: Change, refresh: Refresh, found: _Findings) -> None:
+def _note(label: str, change: Change, connector: Connector, found: _Findings) -> None:
     if change.problem is not None:
         _note_problem(label, change.problem, found)
     if change.item is None:
@@ -104,7 +101,9 @@ def _note(label: str, change: Change, refresh: Refresh, found: _Findings) -> Non
         found.add("added", name)
         return
     try:
-        modified = change.verdict is not Verdict.UNCHANGED and _differs(change.item, known, refresh)
+        modified = change.verdict is not Verdict.UNCHANGED and _differs(
+            change.item, known, connector
+        )
     except FileNotFoundError:
         modified = False  # It went while we looked: the next scan tells.
     except OSError as error:
@@ -138,9 +137,12 @@ def _unseen(found: _Findings, name: str) -> None:
     found.counts["unseen"] += 1
 
 
-def _differs(item: Item, known: KnownFile, refresh: Refresh) -> bool:
-    local = refresh(item).local
-    return local is None or content_hash(local) != known.hash
+def _differs(item: Item, known: KnownFile, connector: Connector) -> bool:
+    if item.version:
+        # Fetching all that changed would be most of the work of a run.
+        return item.version != known.version
+    with connector.open(connector.refresh(item)) as local:
+        return content_hash(local) != known.hash
 
 
 def _orphans(kb: Kb, store: DocumentStore, found: _Findings) -> None:

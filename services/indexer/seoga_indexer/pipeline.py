@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -39,6 +40,7 @@ class Bench:
     extraction: Extraction
     prepare: Callable[[Draft], PreparedFile | FileRow]
     refresh: Callable[[Item], Item]
+    open: Callable[[Item], AbstractContextManager[Path]]
     twins: Callable[[str], Sequence[KnownFile]]
     cancelled: Callable[[], bool]
     sizes: Sizes
@@ -68,20 +70,31 @@ def _read(work: Work, item: Item, bench: Bench) -> Outcome:
     if item.size > bench.max_bytes:
         unread = replace(row, hash=f"unread:{item.size}:{item.mtime_ns}")
         return NoText(failed(unread, Reason.TOO_LARGE, f"larger than {bench.max_bytes >> 20} MiB"))
-    local = item.local or Path(item.path)
+    try:
+        with bench.open(item) as local:
+            return _read_local(work, local, row, bench)
+    except ExtractionFailed as error:
+        unread = replace(row, hash=f"unread:{item.version}")
+        return NoText(failed(unread, error.reason, error.message))
+
+
+def _read_local(work: Work, local: Path, row: FileRow, bench: Bench) -> Outcome:
     row = replace(row, hash=content_hash(local))
+    if row.version:
+        # Few servers tell the size of what they list.
+        row = replace(row, size=local.stat().st_size)
     if work.known is not None and not work.redo and work.known.hash == row.hash:
         return Same(Touch(work.known.id, row.size, row.mtime_ns, row.scanned_ns, row.version))
     if work.known is None and not work.settled and (twins := bench.twins(row.hash)):
         return Twin(work, row, tuple(twins))
-    if not item.size:
+    if not row.size:
         return NoText(failed(row, Reason.EMPTY, ""))
     try:
         return _extract(local, row, bench)
     except (SeogaError, OSError):
         raise
     except Exception as error:  # one file's content must never end a run
-        log.exception("a file could not be indexed", path=item.path)
+        log.exception("a file could not be indexed", path=row.path)
         return NoText(failed(row, Reason.INTERNAL, f"{type(error).__name__}: {error}"))
 
 

@@ -85,8 +85,11 @@ class Total:
     def count(self) -> None:
         """Raises Stopped when the run ends first."""
         for source in self._sources:
+            connector = connector_for(source)
+            if connector.remote:
+                continue
             try:
-                for entry in connector_for(source).items():
+                for entry in connector.items():
                     if self._stop.is_set():
                         raise Stopped
                     self.files += not isinstance(entry, Problem)

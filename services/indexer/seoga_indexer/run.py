@@ -37,7 +37,7 @@ from seoga_indexer.preparers import Preparers
 from seoga_indexer.preparing import Sizes
 from seoga_indexer.progress import Reporter, Total
 from seoga_indexer.scan import SourceReport
-from seoga_indexer.source import connector_for
+from seoga_indexer.source import Connector, connector_for
 from seoga_indexer.textstage import TextPlan, TextStage
 from seoga_indexer.writer import Writer
 
@@ -82,6 +82,7 @@ class Run:
         self._inbox: Channel[Message] = Channel(_INBOX, self._stop)
         self._threads: list[threading.Thread] = []
         self._warnings: list[str] = []
+        self._connectors: dict[str, Connector] = {}
         self._complete = False
         self._deadline = 0.0
 
@@ -148,16 +149,18 @@ class Run:
     def _text_stage(self, sizes: Sizes, redo: Redo) -> TextStage:
         sources = self._kb.sources()
         connectors = {source.label: connector_for(source) for source in sources}
+        self._connectors = connectors
         bench = Bench(
             extraction=self._ports.extraction,
             prepare=self._preparers.prepare,
             refresh=lambda item: connectors[item.label].refresh(item),
+            open=lambda item: connectors[item.label].open(item),
             twins=self._reader.by_hash,
             cancelled=self._order.cancel.is_set,
             sizes=sizes,
             max_bytes=self._ports.settings.max_file_mb << 20,
         )
-        plan = TextPlan(sources, redo, self._order.accept_deletions, bench)
+        plan = TextPlan(connectors, redo, self._order.accept_deletions, bench)
         return TextStage(plan, self._reader, self._inbox, self._stop, self._order.cancel.is_set)
 
     def _start(self) -> None:
@@ -237,6 +240,8 @@ class Run:
     def _end_threads(self) -> None:
         self._stop.set()
         self._text_done.set()
+        for connector in self._connectors.values():
+            connector.close()
         deadline = time.monotonic() + _JOIN_S
         for thread in self._threads:
             # A parser in the middle of a page is not waited for: its thread ends with it.

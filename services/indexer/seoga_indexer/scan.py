@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from seoga.errors import SeogaError
-from seoga.models import FileState, Source
+from seoga.models import FileState
 from seoga.storage.records import KnownFile
 from seoga_indexer.changes import Change, Redo, Verdict, changes, guard
-from seoga_indexer.source import Problem, connector_for
+from seoga_indexer.source import Connector, Problem
 
 KnownFiles = Callable[[str], Iterable[KnownFile]]
 # What a person can still read through; the rest is counted.
@@ -72,7 +72,7 @@ class SourceReport:
 
 
 def scan_source(
-    source: Source, report: SourceReport, known: KnownFiles, redo: Redo
+    connector: Connector, report: SourceReport, known: KnownFiles, redo: Redo
 ) -> Iterator[Change]:
     """The changes of a source in the order of their paths; fills `report` as it goes.
 
@@ -80,11 +80,14 @@ def scan_source(
     not among the changes: see `SourceReport.settle`.
     """
     try:
-        listed = connector_for(source).items()
-        for change in changes(listed, known(source.label), redo):
+        for change in changes(connector.items(), known(report.label), redo):
             _count(report, change)
             if change.verdict is not Verdict.GONE:
                 yield change
+        if connector.remote and report.gone:
+            # A listing in pieces skips what moves between them, and a search index lags behind.
+            again = {entry.path for entry in connector.items()}
+            report.gone = [known for known in report.gone if known.path not in again]
     except SeogaError as error:
         report.trouble, report.hint = error.message, error.hint
 

@@ -1,14 +1,18 @@
-"""What a connector is: it lists the items of one source and says what it could not look at."""
+"""What a connector is: it lists the items of one source, opens them, and says what it could not
+look at."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Protocol
 
 from seoga.errors import ConfigError, Reason, ServiceUnavailable
 from seoga.models import Item, Source
 from seoga.registry import discover
+from seoga.settings import api_key, environment, settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,8 +34,24 @@ class SourceUnavailable(ServiceUnavailable):
     """The source cannot be listed: missing, unmounted, not answering. Its index stays as it is."""
 
 
+@dataclass(frozen=True, slots=True)
+class Means:
+    """What this process lends to a connector: a folder for files that can be deleted, API keys by
+    preset ("" where there is none), the environment for child processes, and the size in bytes
+    above which no item is read."""
+
+    cache: Path
+    api_key: Callable[[str], str]
+    environment: Callable[[], Mapping[str, str]]
+    max_bytes: int
+
+
 class Connector(Protocol):
-    """One source, ready to be listed."""
+    """One source, ready to be listed and read. `items` runs in one thread, all else in several."""
+
+    remote: bool
+    """Listing asks a server, in pieces that may change meanwhile: nothing is listed only to be
+    counted, and what seems to be gone is looked for once more."""
 
     def items(self) -> Iterator[Item | Problem]:
         """Every item once, ordered by path (code points); a problem stands where its path would.
@@ -44,8 +64,20 @@ class Connector(Protocol):
         """The item as it is now. Raises OSError when it is gone or out of reach."""
         ...
 
+    def open(self, item: Item) -> AbstractContextManager[Path]:
+        """A local file with the content of the item, which lasts as long as the context.
 
-Connect = Callable[[Source], Connector]
+        Raises FileNotFoundError when the item is gone, another OSError when it cannot be read now,
+        and ExtractionFailed when it never will be in this version.
+        """
+        ...
+
+    def close(self) -> None:
+        """Ends what it has started; calls still in flight end with an OSError."""
+        ...
+
+
+Connect = Callable[[Source, Means], Connector]
 
 
 def connectors() -> dict[str, Connect]:
@@ -53,12 +85,19 @@ def connectors() -> dict[str, Connect]:
     return {module.TYPE: module.connect for module in discover("seoga_indexer.sources")}
 
 
-def connector_for(source: Source) -> Connector:
-    """The connector of a source. Raises ConfigError for a type that no file declares."""
+def connector_for(source: Source, means: Means | None = None) -> Connector:
+    """The connector of a source; asks nobody yet. Raises ConfigError for a type that no file
+    declares."""
     known = connectors()
     if source.type not in known:
         raise ConfigError(
             f"sources[{source.label!r}].type is {source.type!r}",
             f"known types: {', '.join(sorted(known))}",
         )
-    return known[source.type](source)
+    return known[source.type](source, means or own_means())
+
+
+def own_means() -> Means:
+    """What the settings and the environment of this process give."""
+    now = settings()
+    return Means(now.cache_path / "sources", api_key, environment, now.max_file_mb << 20)

@@ -4,11 +4,10 @@ and what is gone."""
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from seoga.errors import Cancelled
-from seoga.models import Source
 from seoga.storage.documents import DocumentStore
 from seoga.storage.reading import document
 from seoga.storage.records import FileRow, KnownFile
@@ -18,6 +17,7 @@ from seoga_indexer.outcome import Gone, Message, Moved, TextDone, Twin, Work
 from seoga_indexer.pipeline import Bench, index_file
 from seoga_indexer.preparing import name_of, title_tokens
 from seoga_indexer.scan import SourceReport, scan_source
+from seoga_indexer.source import Connector
 
 _AHEAD = 64
 
@@ -33,9 +33,9 @@ class Counts:
 
 @dataclass(frozen=True, slots=True)
 class TextPlan:
-    """What is to be scanned and how. `accept` believes a source that lost most of its files."""
+    """What is to be scanned, by label. `accept` believes a source that lost most of its files."""
 
-    sources: Sequence[Source]
+    connectors: Mapping[str, Connector]
     redo: Redo
     accept: bool
     bench: Bench
@@ -61,7 +61,7 @@ class TextStage:
 
     def direct(self) -> None:
         """The whole stage, seen from above. Raises Stopped when the run ends early."""
-        reports = [self._scan(source) for source in self.plan.sources]
+        reports = [self._scan(label, source) for label, source in self.plan.connectors.items()]
         reports += self._orphans()
         self._tally.wait()
         moved = self._settle_twins(reports)
@@ -92,8 +92,8 @@ class TextStage:
         else:
             self.inbox.put(outcome)
 
-    def _scan(self, source: Source) -> SourceReport:
-        report = SourceReport(source.label)
+    def _scan(self, label: str, source: Connector) -> SourceReport:
+        report = SourceReport(label)
         for change in scan_source(source, report, self.reader.known, self.plan.redo):
             if self.cancelled():
                 break
@@ -115,10 +115,9 @@ class TextStage:
 
     def _orphans(self) -> list[SourceReport]:
         """Sources that the config names no more: their files are gone, or moved to another."""
-        named = {source.label for source in self.plan.sources}
         reports = []
         for label in self.reader.labels():
-            if label not in named and not self.cancelled():
+            if label not in self.plan.connectors and not self.cancelled():
                 gone = list(self.reader.known(label))
                 reports.append(SourceReport(label, known=len(gone), gone=gone, dropped=True))
         return reports

@@ -6,6 +6,7 @@ import os
 import re
 import stat
 from collections.abc import Iterator
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from fnmatch import translate
 from itertools import chain
@@ -16,7 +17,7 @@ from pathspec import GitIgnoreSpec
 from seoga.errors import Reason
 from seoga.models import Item, Source
 from seoga.text.normal import nfc
-from seoga_indexer.source import Problem, SourceUnavailable
+from seoga_indexer.source import Means, Problem, SourceUnavailable
 
 TYPE = "folder"
 IGNORE_FILE = ".seogaignore"
@@ -56,13 +57,15 @@ class _Folder:
     above: tuple[_Inode, ...]
 
 
-def connect(source: Source) -> FolderConnector:
+def connect(source: Source, _: Means) -> FolderConnector:
     """The connector of a folder source."""
     return FolderConnector(source)
 
 
 class FolderConnector:
     """Lists the files below `source.path`, with the names of one folder a level in memory."""
+
+    remote = False
 
     def __init__(self, source: Source) -> None:
         self._label = source.label
@@ -109,6 +112,15 @@ class FolderConnector:
             raise FileNotFoundError(item.path)
         now = item.local.stat()
         return replace(item, size=now.st_size, mtime_ns=now.st_mtime_ns)
+
+    def open(self, item: Item) -> AbstractContextManager[Path]:
+        """See Connector."""
+        if item.local is None:
+            raise FileNotFoundError(item.path)
+        return nullcontext(item.local)
+
+    def close(self) -> None:
+        """See Connector."""
 
     def _entries(self, folder: _Folder) -> Iterator[Item | Problem | _Folder]:
         """Reads the folder at once (OSError comes from here), gives its entries one by one."""
