@@ -50,7 +50,8 @@ def label_of(candidate: Candidate, bar: Bar) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """What there is to say of a search: `keyword_only` when the scores are keyword shares."""
+    """What there is to say of a search: `keyword_only` when the scores are keyword shares, `absent`
+    the identifiers that were typed and that no document holds."""
 
     shown: int
     best: float | None
@@ -60,11 +61,15 @@ class Findings:
     hidden: int
     folders: tuple[str, ...] = ()
     filtered: bool = False
+    absent: tuple[str, ...] = ()
 
 
 def message_of(found: Findings) -> str:
     """Why there is nothing, or what more there would be; "" when there is nothing to add."""
     parts = []
+    if found.absent:
+        names = ", ".join(f'"{name}"' for name in found.absent)
+        parts.append(f"{names} {'occurs' if len(found.absent) == 1 else 'occur'} in no document.")
     if not found.shown:
         parts.append(_nothing(found))
     if found.hidden:

@@ -35,6 +35,7 @@ class _Part:
     folders: tuple[str, ...]
     filtered: bool
     pending: int
+    absent: frozenset[str]
     warnings: tuple[str, ...]
 
 
@@ -73,10 +74,10 @@ def _search_one(kb: Kb, request: SearchRequest, query: Query, vectors: QueryVect
             # One document filled the candidates: look further down for others.
             found = KbSearch(kb, conn, request).run(query, vectors, deeper=True)
             picked = pick(found, request)
-        return _part(found, picked, request)
+        return _part(found, picked, request, query)
 
 
-def _part(found: Found, picked: Picked, request: SearchRequest) -> _Part:
+def _part(found: Found, picked: Picked, request: SearchRequest, query: Query) -> _Part:
     def best(values: Sequence[float | None]) -> float | None:
         return max((value for value in values if value is not None), default=None)
 
@@ -92,6 +93,7 @@ def _part(found: Found, picked: Picked, request: SearchRequest) -> _Part:
         folders=tuple(found.kb.config.search.default_exclude),
         filtered=found.filtered,
         pending=found.pending,
+        absent=frozenset(map(query.as_typed, found.absent)),
         warnings=tuple(found.warnings),
     )
 
@@ -141,6 +143,7 @@ def _summary(parts: Sequence[_Part], shown: int) -> Findings:
         hidden=sum(part.hidden for part in parts),
         folders=tuple(dict.fromkeys(name for part in parts for name in part.folders)),
         filtered=any(part.filtered for part in parts),
+        absent=tuple(sorted(frozenset.intersection(*(part.absent for part in parts)))),
     )
 
 

@@ -47,6 +47,9 @@ class Scope:
         return " ".join(parts), tuple(values)
 
 
+NOTHING: Final = Scope(frozenset())
+
+
 @dataclass(frozen=True, slots=True)
 class Scopes:
     """`visible` is searched; `hidden` holds what only the KB's own excludes keep out (None: there

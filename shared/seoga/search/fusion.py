@@ -15,6 +15,8 @@ OTHER_KEYWORD = 0.05
 OTHER_COSINE = 0.7
 # Whoever names a thing wants what names it, before what is only like it.
 EXACT_BONUS = 0.1
+# Above every sum of scores: who types the name of a document gets that document first.
+NAMED_BONUS = 2.0
 RRF_K = 60
 
 
@@ -22,8 +24,8 @@ RRF_K = 60
 class Candidate:
     """A chunk that a track found. `keyword` is its share of the query's ideal BM25, `coverage` the
     share of the query's idf mass that it holds, `exact` True when it holds an identifier of the
-    query, or all words of a short query. `same_language`: as the query. Scores are None where a
-    track does not exist."""
+    query, or all words of a short query; `named` when the query names its document.
+    `same_language`: as the query. Scores are None where a track does not exist."""
 
     chunk_id: int
     file_id: int
@@ -33,6 +35,7 @@ class Candidate:
     keyword: float | None = None
     coverage: float = 0.0
     exact: bool = False
+    named: bool = False
     cosine_rank: int | None = None
     keyword_rank: int | None = None
     rank_score: float = 0.0
@@ -70,6 +73,15 @@ def convex(candidates: Sequence[Candidate]) -> None:
             each.rank_score = OTHER_KEYWORD * each.keyword + OTHER_COSINE * each.cosine
         if each.exact:
             each.rank_score += EXACT_BONUS
+
+
+def lead_named(candidates: Sequence[Candidate]) -> None:
+    """The best passage of each document that the query names goes before everything else."""
+    led: set[int] = set()
+    for each in in_order(candidates):
+        if each.named and each.file_id not in led:
+            led.add(each.file_id)
+            each.rank_score += NAMED_BONUS
 
 
 def rrf(candidates: Sequence[Candidate]) -> None:

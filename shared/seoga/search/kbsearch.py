@@ -12,7 +12,7 @@ from seoga.kb import Kb
 from seoga.models import ModelCard
 from seoga.search import fusion
 from seoga.search.abstain import MIN_COVERAGE, Bar
-from seoga.search.filters import LANGUAGE_SQL, Scope, Scopes, boosted, scopes
+from seoga.search.filters import LANGUAGE_SQL, NOTHING, Scope, Scopes, boosted, scopes
 from seoga.search.fusion import Candidate
 from seoga.search.lexical import KeywordScore, KeywordTrack
 from seoga.search.query import Query
@@ -39,6 +39,7 @@ class Found:
     hidden: frozenset[int] = frozenset()
     filtered: bool = False
     pending: int = 0
+    absent: frozenset[str] = frozenset()
     warnings: list[str] = field(default_factory=list)
 
     @property
@@ -72,9 +73,14 @@ class KbSearch:
         bar = self._bar(tracks)
         seen = scopes(self.conn, self.request, self.kb.config.search.default_exclude)
         depth = max(50, 5 * self.request.top_k) * (_DEEPER if deeper else 1)
+        absent = tracks.keyword.absent if tracks.keyword is not None else frozenset()
+        if query.only_names(absent):
+            # What is near an identifier in meaning or letters is another thing.
+            seen = Scopes(NOTHING, None)
         ranked = self._ranked(query, tracks, seen.visible, depth, bar)
         found = Found(self.kb, self.conn, bar, ranked, Marker(_weights(tracks.keyword)))
         found.hidden = self._hidden(query, tracks, seen, bar)
+        found.absent = absent
         found.filtered = seen.visible.only is not None or bool(seen.visible.lang)
         found.pending = self._pending()
         found.warnings = self.warnings
@@ -131,6 +137,7 @@ class KbSearch:
         self._fuse(candidates, tracks, bar)
         for each in candidates:
             each.rank_score *= boosted(self.kb.config.search.path_boosts, each.path)
+        fusion.lead_named(candidates)
         return fusion.in_order(candidates)
 
     def _described(self, ids: Iterable[int], query: Query) -> list[Candidate]:
@@ -147,9 +154,11 @@ class KbSearch:
     def _scored(self, candidates: Sequence[Candidate], query: Query, tracks: Tracks) -> None:
         ids = [each.chunk_id for each in candidates]
         words = tracks.keyword.score(ids) if tracks.keyword is not None else None
+        named = tracks.keyword.named.values() if tracks.keyword is not None else ()
         cosines = tracks.semantic.score(ids) if tracks.semantic is not None else {}
         for each in candidates:
             each.cosine = cosines.get(each.chunk_id)
+            each.named = any(each.file_id in files for files in named)
             if words is not None:
                 _add_words(each, words.get(each.chunk_id), query)
 

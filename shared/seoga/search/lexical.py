@@ -8,10 +8,12 @@ import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from pathlib import PurePosixPath
 from typing import Final
 
 from seoga.search.filters import Scope
 from seoga.search.query import Query
+from seoga.text.tokens import query_terms
 
 # BM25 (Robertson and Zaragoza 2009). Passages are short and Hangul bigrams repeat, so a second
 # occurrence says less than in whole documents: with K1 1.2 (FTS5's), 0.8, 0.4 the fused nDCG@10 is
@@ -27,6 +29,9 @@ MAX_TERMS: Final = 96
 # many postings, then all terms count in the score.
 MAX_POSTINGS: Final = 200_000
 MAX_EXPANSIONS: Final = 24
+# An identifier that begins the titles of more documents than this names a family.
+MAX_NAMED: Final = 3
+_MOST_TITLES: Final = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +64,9 @@ class KeywordTrack:
     @cached_property
     def terms(self) -> tuple[Term, ...]:
         """The query's terms, rarest first, at most MAX_TERMS."""
-        known = self._frequencies(self.query.terms)
-        terms = [self._term(text, known.get(text, 0)) for text in self.query.terms]
+        # Parts of an identifier that is not here are no evidence for anything.
+        parts = {part for name in self.absent for part in query_terms(name)} - self.absent
+        terms = [self._looked_for[text] for text in self.query.terms if text not in parts]
         # A term that the index never saw is no rarer than the rarest it knows: Hangul bigrams
         # across a stem and its ending are often new to a small index, and would weigh most.
         rarest = max((term.idf for term in terms if term.forms), default=0.0)
@@ -68,23 +74,59 @@ class KeywordTrack:
         terms.sort(key=lambda term: -term.idf)
         return tuple(terms[:MAX_TERMS])
 
+    @cached_property
+    def named(self) -> Mapping[str, frozenset[int]]:
+        """The query's identifiers that are the name of at most MAX_NAMED documents, with the file
+        ids of those: whoever types one asks for that document."""
+        known = (name for name in self.query.identifiers if name in self._looked_for[name].forms)
+        files = {name: self._files_named(name) for name in known}
+        return {name: ids for name, ids in files.items() if 1 <= len(ids) <= MAX_NAMED}
+
+    @cached_property
+    def absent(self) -> frozenset[str]:
+        """The query's identifiers that no document holds, nor (one of them at least) their parts:
+        what is like them is something else."""
+        return frozenset(filter(self._is_absent, self.query.identifiers))
+
+    def _is_absent(self, identifier: str) -> bool:
+        parts = query_terms(identifier)
+        missing = [part for part in parts if not self._looked_for[part].forms]
+        return identifier in missing and len(missing) > 1
+
+    @cached_property
+    def _looked_for(self) -> dict[str, Term]:
+        texts = {
+            *self.query.terms,
+            *(p for name in self.query.identifiers for p in query_terms(name)),
+        }
+        known = self._frequencies(tuple(texts))
+        return {text: self._term(text, known.get(text, 0)) for text in texts}
+
     def rare(self, share: float) -> frozenset[str]:
         """The terms in at most max(5, share of the chunks), and in at most half of them."""
         most = min(max(5.0, share * self.rows), self.rows / 2)
         return frozenset(term.text for term in self.terms if term.forms and term.df <= most)
 
     def candidates(self, scope: Scope, limit: int) -> list[int]:
-        """Chunk ids of the best matches, at most `limit`, best first as FTS5's BM25 sees it."""
+        """Chunk ids of the `limit` best matches, as FTS5's BM25 sees it, and of the best of the
+        documents that the query names."""
         forms = list(self._looked_up())
         if not forms or not self.rows:
             return []
+        asked = " OR ".join(map(_quoted, forms))
+        found = self._best(asked, scope, limit)
+        for name in sorted(self.named):
+            found += self._best(f"title : {_quoted(name)} AND ({asked})", scope, MAX_NAMED)
+        return list(dict.fromkeys(found))
+
+    def _best(self, match: str, scope: Scope, limit: int) -> list[int]:
         where, values = scope.sql()
         weights = ", ".join(map(str, WEIGHTS))
         join = "JOIN chunks c ON c.id = chunks_fts.rowid JOIN files f ON f.id = c.file_id"
         found = self.conn.execute(
             f"SELECT chunks_fts.rowid FROM chunks_fts {join if where else ''}"
             f" WHERE chunks_fts MATCH ? {where} ORDER BY bm25(chunks_fts, {weights}) LIMIT ?",
-            (" OR ".join(map(_quoted, forms)), *values, limit),
+            (match, *values, limit),
         ).fetchall()
         return [row[0] for row in found]
 
@@ -121,6 +163,20 @@ class KeywordTrack:
         gained = sum(idf[text] * count / (count + norm) for text, count in counts.items())
         return KeywordScore(gained / mass, covered / mass, frozenset(counts))
 
+    def _files_named(self, identifier: str) -> frozenset[int]:
+        """Files whose title begins with it, or whose name holds it."""
+        rows = self.conn.execute(
+            "SELECT DISTINCT f.id, f.title, f.path FROM chunks_fts"
+            " JOIN chunks c ON c.id = chunks_fts.rowid JOIN files f ON f.id = c.file_id"
+            " WHERE chunks_fts MATCH ? LIMIT ?",
+            (f"title : {_quoted(identifier)}", _MOST_TITLES),
+        )
+        return frozenset(
+            file
+            for file, title, path in rows
+            if identifier in (*query_terms(title)[:1], *query_terms(PurePosixPath(path).stem))
+        )
+
     def _looked_up(self) -> Iterable[str]:
         budget = MAX_POSTINGS
         seen = False
@@ -145,11 +201,12 @@ class KeywordTrack:
 
     def _containing(self, text: str) -> dict[str, int]:
         """Terms of the index that contain an unknown one; of a single syllable, that begin with
-        it. SQLite's trigram tokenizer finds nothing under three characters."""
+        it. Digits inside a longer number are another number. SQLite's trigram tokenizer finds
+        nothing under three characters."""
         if len(text) == 1 and "가" <= text <= "힣":
             sql, value = "SELECT term, df FROM terms WHERE term BETWEEN ? AND ? || '힣'", text
             values: tuple[object, ...] = (value, value)
-        elif len(text) >= 3:
+        elif len(text) >= 3 and not text.isdigit():
             sql = (
                 "SELECT t.term, t.df FROM terms_trigram x JOIN terms t ON t.id = x.rowid"
                 " WHERE terms_trigram MATCH ? AND t.df > 0"

@@ -34,6 +34,16 @@ class Query:
         """At most two words: whoever types that wants the documents that say it."""
         return self.words <= 2
 
+    def only_names(self, identifiers: frozenset[str]) -> bool:
+        """True when the query is nothing but these identifiers."""
+        parts = {part for name in identifiers for part in query_terms(name)}
+        return bool(identifiers) and parts.issuperset(self.terms)
+
+    def as_typed(self, identifier: str) -> str:
+        """An identifier in the letters of the query."""
+        at = self.text.casefold().find(identifier)
+        return identifier if at < 0 else self.text[at : at + len(identifier)]
+
 
 def analyse(text: str) -> Query:
     """The query of a text; `terms` is empty when there is no letter or digit to look for."""

@@ -288,3 +288,39 @@ def test_several_kbs_are_merged_and_a_missing_index_is_a_warning(make_shelf: Mak
         search([empty.kb], SearchRequest("출장비"), None)
     with pytest.raises(SeogaError):
         search([], SearchRequest("출장비"), None)
+
+
+def test_a_document_comes_first_for_its_own_name(shelf: Shelf) -> None:
+    shelf.put("adr-0005.md", "우리는 큐를 하나만 둔다.", title="ADR-0005: One queue")
+    for number in range(8):
+        text = f"ADR-0005 ADR-0005 번째 언급: ADR-0005 결정에 따라 {number}번 서비스를 바꾼다."
+        shelf.put(f"note-{number}.md", text)
+    shelf.embed()
+    assert shelf.search("ADR-0005").hits[0].path == "adr-0005.md"
+    assert shelf.search("why was ADR-0005 decided", mode="bm25").hits[0].path == "adr-0005.md"
+
+
+def test_a_name_that_many_documents_share_leads_nowhere(shelf: Shelf) -> None:
+    for number in range(4):
+        shelf.put(f"{number}.md", f"Part {number} says little.", title=f"GPT-4 part {number}")
+    shelf.put("answer.md", "The GPT-4 context window has 8192 tokens; GPT-4 reads no more.")
+    shelf.embed()
+    assert shelf.search("context window tokens of GPT-4").hits[0].path == "answer.md"
+
+
+@pytest.mark.parametrize("mode", ["auto", "bm25"])
+def test_an_identifier_that_nobody_wrote_is_told_and_not_replaced(filled: Shelf, mode: str) -> None:
+    filled.put("hash.md", "EIP-20 tokens: the hash is 0x1299999 and the sum 8999993.")
+    filled.embed()
+    answer = filled.search("EIP-99999", mode=mode)
+    assert answer.hits == ()
+    assert answer.message.startswith('"EIP-99999" occurs in no document.')
+    answer = filled.search("EIP-99999 배포는 화요일", mode=mode)
+    assert '"EIP-99999" occurs in no document.' in answer.message
+    assert answer.hits[0].path == "deploy.md"
+
+
+def test_an_identifier_whose_parts_are_all_known_is_searched_for_by_them(shelf: Shelf) -> None:
+    shelf.put("covid.md", "COVID cases rose in 19 of the regions.")
+    shelf.embed()
+    assert shelf.search("COVID-19").hits[0].path == "covid.md"
