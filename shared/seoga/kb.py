@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from seoga.errors import ConfigError, InvalidArgument, NotFound
-from seoga.kbconfig import KbConfig, SourceConfig, parse_config
+from seoga.kbconfig import KbConfig, parse_config
+from seoga.kbsource import SourceConfig
 from seoga.models import EmbeddingSpec, Source
 
 CONFIG = "config.json"
@@ -60,11 +61,14 @@ class Kb:
         given: dict[int, str] = {}
         for by_memory in (True, False):
             for number, (entry, place) in enumerate(wanted):
-                label = _nfc(entry.label) or kept.get(place, "") or _nfc(_last(place))
+                label = _nfc(entry.label) or kept.get(place, "") or _nfc(_name(entry, self.folder))
                 if number not in given and (kept.get(place) == label) is by_memory:
                     given[number] = _free(label, taken)
                     taken.add(given[number])
-        return tuple(_source(entry, given[n], place) for n, (entry, place) in enumerate(wanted))
+        return tuple(
+            _source(entry, given[n], _address(entry, self.folder))
+            for n, (entry, _) in enumerate(wanted)
+        )
 
     def embedding_spec(self) -> EmbeddingSpec:
         """Which model it asks for; provider "" means none."""
@@ -285,20 +289,31 @@ def _free(label: str, taken: set[str]) -> str:
 
 
 def _place(entry: SourceConfig, folder: Path) -> str:
-    """What identifies a source through edits of the config: its absolute path, or its address."""
+    """What identifies a source through edits of the config: its absolute path or its address, with
+    what is asked for there."""
+    asked = entry.space or entry.cql or entry.jql
+    place = "/".join(part for part in (_address(entry, folder), asked) if part)
+    return f"{place}#{entry.branch}" if entry.branch and entry.type == "git" else place
+
+
+def _address(entry: SourceConfig, folder: Path) -> str:
     if entry.path:
         return os.path.normpath(folder / Path(entry.path).expanduser())
-    address = entry.url or entry.base_url
-    return "/".join(
-        part for part in (address.rstrip("/"), entry.space or entry.cql or entry.jql) if part
-    )
+    return (entry.url or entry.base_url).rstrip("/")
 
 
-def _source(entry: SourceConfig, label: str, place: str) -> Source:
+def _name(entry: SourceConfig, folder: Path) -> str:
+    """The label of a source that was given none: its last name, but no query is a name."""
+    if entry.type in ("confluence", "jira"):
+        return entry.space.replace("/", "-") or entry.type
+    return _last(_address(entry, folder).replace(":", "/"))
+
+
+def _source(entry: SourceConfig, label: str, address: str) -> Source:
     return Source(
         type=entry.type,
         label=label,
-        path=place if entry.path else "",
+        path=address if entry.path else "",
         include=tuple(entry.include),
         exclude=tuple(entry.exclude),
         options=entry.options(),

@@ -8,10 +8,10 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
-from pydantic.alias_generators import to_camel
+from pydantic import BaseModel, BeforeValidator, Field, ValidationError
 
 from seoga.errors import ConfigError
+from seoga.kbsource import Keys, Names, SourceConfig, faults, idle, lower
 
 # "hashing" is the fake that ships with the product: vectors from word hashes, no model.
 EmbeddingProvider = Literal["builtin", "openai", "azure", "ollama", "gemini", "hashing", ""]
@@ -27,27 +27,10 @@ _FLAT = {
 }
 
 
-def _lower(value: object) -> object:
-    return value.strip().lower() if isinstance(value, str) else value
-
-
-def _names(value: object) -> object:
-    return [value] if isinstance(value, str) else value
-
-
-Names = Annotated[list[str], BeforeValidator(_names)]
-
-
-class _Keys(BaseModel):
-    model_config = ConfigDict(
-        alias_generator=to_camel, populate_by_name=True, extra="allow", frozen=True
-    )
-
-
-class EmbeddingKeys(_Keys):
+class EmbeddingKeys(Keys):
     """The `embedding` object."""
 
-    provider: Annotated[EmbeddingProvider, BeforeValidator(_lower)] = "builtin"
+    provider: Annotated[EmbeddingProvider, BeforeValidator(lower)] = "builtin"
     model: str = ""
     base_url: str | None = None
     api_key_preset: str | None = None
@@ -58,10 +41,10 @@ class EmbeddingKeys(_Keys):
     num_ctx: int = Field(default=8192, ge=1)
 
 
-class ContextualizerKeys(_Keys):
+class ContextualizerKeys(Keys):
     """The `contextualizer` object; an empty provider or model means off."""
 
-    provider: Annotated[ContextProvider, BeforeValidator(_lower)] = ""
+    provider: Annotated[ContextProvider, BeforeValidator(lower)] = ""
     model: str = ""
     base_url: str | None = None
     api_key_preset: str | None = None
@@ -69,14 +52,14 @@ class ContextualizerKeys(_Keys):
     num_ctx: int = Field(default=8192, ge=1)
 
 
-class ChunkingKeys(_Keys):
+class ChunkingKeys(Keys):
     """The `chunking` object, in characters."""
 
     target_chars: int = Field(default=1000, ge=50, le=1_000_000)
     overlap_chars: int = Field(default=150, ge=0, le=500_000)
 
 
-class SearchKeys(_Keys):
+class SearchKeys(Keys):
     """The `search` object; None: from the model registry, or as measured."""
 
     top_k: int = Field(default=5, ge=1, le=50)
@@ -84,45 +67,19 @@ class SearchKeys(_Keys):
     min_coverage: float | None = Field(default=None, ge=0, le=1)
     fusion: Literal["convex", "rrf", "gated"] = "convex"
     lexical_max_doc_freq: float = Field(default=0.01, ge=0, le=1)
-    default_exclude: Names = ["archive", "plans"]
-    path_boosts: dict[str, float] = {}
+    default_exclude: Names = Field(default=["archive", "plans"])
+    path_boosts: dict[str, float] = Field(default={})
 
 
-class SourceConfig(_Keys):
-    """One entry of `sources`."""
-
-    type: Annotated[Literal["folder", "git", "confluence", "jira"], BeforeValidator(_lower)] = (
-        "folder"
-    )
-    label: str = Field(default="", pattern=r"^[^/\x00-\x1f]*$", max_length=200)
-    include: Names = []
-    exclude: Names = []
-    path: str = ""
-    url: str = ""
-    branch: str = ""
-    base_url: str = ""
-    space: str = ""
-    cql: str = ""
-    jql: str = ""
-    user: str = ""
-    api_key_preset: str = ""
-
-    def options(self) -> dict[str, Any]:
-        """The keys that only its type understands, camelCase, the empty ones left out."""
-        common = {"type", "label", "include", "exclude", "path"}
-        values = self.model_dump(by_alias=True, exclude=common)
-        return {key: value for key, value in values.items() if value not in ("", None)}
-
-
-class KbConfig(_Keys):
+class KbConfig(Keys):
     """config.json as a whole. Keys are camelCase in the file; what it does not know is kept in
     `model_extra`."""
 
     id: str = ""
     name: str = ""
     created: str = ""
-    source_paths: Names = []
-    sources: list[SourceConfig] = []
+    source_paths: Names = Field(default=[])
+    sources: list[SourceConfig] = Field(default=[])
     embedding: EmbeddingKeys = EmbeddingKeys()
     contextualizer: ContextualizerKeys = ContextualizerKeys()
     system_prompt: str | None = None
@@ -131,7 +88,7 @@ class KbConfig(_Keys):
     tool_description: str = ""
     server_name: str = ""
     vault_path: str = ""
-    include: Names = []
+    include: Names = Field(default=[])
     index_path: str = ""
 
     def all_sources(self) -> tuple[SourceConfig, ...]:
@@ -154,11 +111,9 @@ def parse_config(file: Path, shown: Path | None = None) -> tuple[KbConfig, tuple
     except ValidationError as error:
         raise ConfigError(f"{named}: {_sentence(error)}") from error
     for number, entry in enumerate(config.sources):
-        if entry.type == "folder" and not entry.path:
-            raise ConfigError(
-                f"{named}: sources.{number}.path is missing; give the folder to index"
-            )
-    return config, tuple(f"{named}: {text}" for text in _unknown(config))
+        for fault in faults(entry):
+            raise ConfigError(f"{named}: sources.{number}.{fault}")
+    return config, tuple(f"{named}: {text}" for text in (*_unknown(config), *_idle(config)))
 
 
 def _read(file: Path, named: Path) -> dict[str, Any]:
@@ -221,6 +176,11 @@ def _rule(kind: str, context: Mapping[str, Any]) -> str:
         "model_type": "an object",
     }
     return (words | types).get(kind, "")
+
+
+def _idle(config: KbConfig) -> Iterator[str]:
+    for number, entry in enumerate(config.sources):
+        yield from (f"sources.{number}.{text}" for text in idle(entry))
 
 
 def _unknown(keys: BaseModel, prefix: str = "") -> Iterator[str]:

@@ -97,7 +97,7 @@ def test_every_documented_key_loads_without_a_warning(base_path: Path) -> None:
         "notes",
         "repo",
         "DEV",
-        "project = X",
+        "jira",
         "a",
     ]
     assert made.embedding_spec().provider == "ollama"
