@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import os
-import re
 import stat
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
-from fnmatch import translate
 from itertools import chain
 from pathlib import Path
 
@@ -16,35 +14,14 @@ from pathspec import GitIgnoreSpec
 
 from seoga.errors import Reason
 from seoga.models import Item, Source
-from seoga.text.normal import nfc
 from seoga_indexer.source import Means, Problem, SourceUnavailable
+from seoga_indexer.sources._rules import IGNORE_FILE, SKIPPED, Ignore, rules_of, stored_name
 
 TYPE = "folder"
-IGNORE_FILE = ".seogaignore"
-
-# Lock files, partial downloads and what desktops and NAS boxes leave behind: never documents.
-_SKIPPED = (
-    "~$*", "*.tmp", "*.temp", "*.part", "*.partial", "*.crdownload", "*.download", "*.lock",
-    "*.lck", "*.swp", "*~", "thumbs.db", "desktop.ini", "@eadir", "#recycle", "$recycle.bin",
-    "__pycache__", "node_modules", "system volume information",
-)  # fmt: skip
-
-_SKIP = re.compile("|".join(map(translate, _SKIPPED)))
 
 _Inode = tuple[int, int]
 # Sorts a folder as "name/", which is the order of whole paths; the raw name settles equal ones.
 _Key = tuple[str, str]
-
-
-@dataclass(frozen=True, slots=True)
-class _Ignore:
-    """The rules of one `.seogaignore`, which speak of paths below its own folder."""
-
-    prefix: str
-    spec: GitIgnoreSpec
-
-    def matches(self, path: str) -> bool:
-        return self.spec.match_file(path[len(self.prefix) :])
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +30,7 @@ class _Folder:
 
     local: Path
     path: str
-    ignores: tuple[_Ignore, ...]
+    ignores: tuple[Ignore, ...]
     above: tuple[_Inode, ...]
 
 
@@ -199,40 +176,18 @@ def _sort_key(entry: os.DirEntry[str]) -> _Key:
     return stored_name(entry.name) + ("/" if is_dir else ""), entry.name
 
 
-def stored_name(name: str) -> str:
-    """A name of the disk as it is stored: NFC; bytes that are not UTF-8 are read as CP949."""
-    try:
-        name.encode()
-    except UnicodeEncodeError:
-        raw = os.fsencode(name)
-        try:
-            name = raw.decode("cp949")
-        except UnicodeDecodeError:
-            name = raw.decode("utf-8", "backslashreplace")
-    return nfc(name)
-
-
 def _skipped(name: str) -> bool:
-    return name.startswith(".") or _SKIP.match(name.lower()) is not None
+    return name.startswith(".") or SKIPPED.match(name.lower()) is not None
 
 
-def _read_ignore(folder: _Folder) -> tuple[tuple[_Ignore, ...], list[Problem]]:
+def _read_ignore(folder: _Folder) -> tuple[tuple[Ignore, ...], list[Problem]]:
     """The rules of a folder's own file, and what is wrong with lines of it (those do nothing)."""
     file = folder.local / IGNORE_FILE
     # Anything else of that name (a pipe, say) could block for ever.
     if not file.is_file():
         return (), []
-    lines, bad = [], []
-    text = nfc(file.read_text(encoding="utf-8-sig", errors="replace"))
-    for number, line in enumerate(text.splitlines(), 1):
-        try:
-            GitIgnoreSpec.from_lines([line])
-        except ValueError:
-            detail = f"line {number} is no pattern and is ignored: {line[:80]}"
-            bad.append(Problem(folder.path + IGNORE_FILE, Reason.CORRUPT, detail, keep=False))
-        else:
-            lines.append(line)
-    return (_Ignore(folder.path, GitIgnoreSpec.from_lines(lines)),), bad
+    text = file.read_text(encoding="utf-8-sig", errors="replace")
+    return rules_of(text, folder.path)
 
 
 def _leaves(path: str) -> Problem:
