@@ -135,7 +135,10 @@ def test_a_file_without_permission_is_unreadable(port: Extraction, tmp_path: Pat
 def test_describe_names_version_and_formats(port: Extraction) -> None:
     described = port.describe()
     assert described["version"]
-    assert described["formats"]["pdf"] == {"extensions": [".pdf"], "available": True, "why": ""}
+    pdf, markdown = described["formats"]["pdf"], described["formats"]["markdown"]
+    assert (pdf["extensions"], pdf["available"], pdf["why"]) == ([".pdf"], True, "")
+    assert pdf["version"]
+    assert (pdf["cheap"], markdown["cheap"]) == (False, True)
 
 
 def test_many_callers_at_once_are_all_served(port: Extraction, tmp_path: Path) -> None:

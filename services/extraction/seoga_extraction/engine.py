@@ -18,7 +18,8 @@ from seoga_extraction.format import Format
 from seoga_extraction.lanes import COMMON, SPEECH, lanes
 
 FORMATS = "seoga_extraction.formats"
-# Raise it whenever the events of some file may differ from before: indexes extract again then.
+# Raise it when what formats share changes the events of files: indexes then read every file
+# again. A change in one format raises the `version` of that format alone.
 VERSION = "4"
 
 
@@ -113,7 +114,14 @@ class ExtractionEngine:
         why = f"needs {one.missing}" if one.missing else ""
         if not why and one.lacks is not None:
             why = one.lacks(self._lanes[one.lane].options)
-        return {"extensions": [*one.extensions, *one.names], "available": not why, "why": why}
+        return {
+            "extensions": [*one.extensions, *one.names],
+            "available": not why,
+            "why": why,
+            "version": one.version,
+            "cheap": one.cheap,
+            "nests": one.nests,
+        }
 
     def close(self) -> None:
         """Ends the children; streams that are still read end with an error."""

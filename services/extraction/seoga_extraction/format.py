@@ -132,6 +132,10 @@ class Format:
     `lane` names the kind of process it runs in (`lanes.py`). `check` is given the options of that
     lane and says what the format found to work with, such as a device; it raises SeogaError.
     `lacks` is given them too and says at once what is not here beside modules, "" for nothing.
+
+    Raise `version` whenever the events of some file may differ: indexes then read files of this
+    format again, and only those. `cheap`: as quick to read as to load, so that indexes keep
+    nothing of it. `nests`: files inside are read with the other formats.
     """
 
     name: str
@@ -144,6 +148,9 @@ class Format:
     lane: str = ""
     check: Callable[[Mapping[str, Any]], dict[str, Any]] | None = None
     lacks: Callable[[Mapping[str, Any]], str] | None = None
+    version: str = "1"
+    cheap: bool = False
+    nests: bool = False
 
     @property
     def missing(self) -> str:

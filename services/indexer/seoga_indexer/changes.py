@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from enum import StrEnum
+from enum import IntEnum, StrEnum
 
 from seoga.errors import SeogaError
 from seoga.models import Item
@@ -27,21 +27,35 @@ class Verdict(StrEnum):
     PROBLEM = "problem"
 
 
+class Depth(IntEnum):
+    """From which stage on a known file is done again."""
+
+    NOTHING = 0
+    CHUNK = 1
+    EXTRACT = 2
+
+
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One step of the merge: `item` where the source lists it, `known` where the index has it."""
+    """One step of the merge: `item` where the source lists it, `known` where the index has it;
+    `depth` with the verdict REDO."""
 
     verdict: Verdict
     item: Item | None = None
     known: KnownFile | None = None
     problem: Problem | None = None
+    depth: Depth = Depth.NOTHING
 
 
-Redo = Callable[[KnownFile], bool]
+Redo = Callable[[KnownFile], Depth]
+
+
+def _leave(_: KnownFile) -> Depth:
+    return Depth.NOTHING
 
 
 def changes(
-    listed: Iterable[Item | Problem], known: Iterable[KnownFile], redo: Redo = lambda _: False
+    listed: Iterable[Item | Problem], known: Iterable[KnownFile], redo: Redo = _leave
 ) -> Iterator[Change]:
     """Merges two streams that are ordered by path; `redo` says which known files are done again.
 
@@ -61,23 +75,28 @@ def changes(
         yield from (Change(Verdict.GONE, known=gone) for gone in rest.before(key))
         if isinstance(entry, Item):
             match = rest.take(entry.path)
-            yield Change(_verdict(entry, match, redo), entry, match)
+            yield _compared(entry, match, redo)
         else:
             yield Change(Verdict.PROBLEM, problem=entry)
             rest.skip(entry)
     yield from (Change(Verdict.GONE, known=gone) for gone in rest.all())
 
 
-def _verdict(item: Item, known: KnownFile | None, redo: Redo) -> Verdict:
+def _compared(item: Item, known: KnownFile | None, redo: Redo) -> Change:
     if known is None:
-        return Verdict.ADDED
-    if not known.hash or redo(known):
-        return Verdict.REDO
+        return Change(Verdict.ADDED, item)
+    if depth := redo(known) if known.hash else Depth.EXTRACT:
+        return Change(Verdict.REDO, item, known, depth=depth)
+    same = unchanged(item, known)
+    return Change(Verdict.UNCHANGED if same else Verdict.SUSPECT, item, known)
+
+
+def unchanged(item: Item, known: KnownFile) -> bool:
+    """Whether the stamp alone proves that the content is the known one."""
     if item.version:
-        return Verdict.UNCHANGED if item.version == known.version else Verdict.SUSPECT
+        return item.version == known.version
     same = item.size == known.size and item.mtime_ns == known.mtime_ns
-    racy = known.mtime_ns >= known.scanned_ns - RACY_NS
-    return Verdict.UNCHANGED if same and not racy else Verdict.SUSPECT
+    return same and known.mtime_ns < known.scanned_ns - RACY_NS
 
 
 def guard(known: int, gone: int, listed: int) -> str:

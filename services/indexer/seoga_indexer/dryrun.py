@@ -16,7 +16,7 @@ from seoga.storage.reading import index_info
 from seoga.storage.records import KnownFile
 from seoga.wiring import Stack
 from seoga_indexer import versions
-from seoga_indexer.changes import Change, Verdict
+from seoga_indexer.changes import Change, Depth, Verdict
 from seoga_indexer.pipeline import content_hash, sizes_of
 from seoga_indexer.scan import SourceReport, scan_source
 from seoga_indexer.source import Connector, Problem, connector_for
@@ -24,7 +24,16 @@ from seoga_indexer.source import Connector, Problem, connector_for
 _MOST_NAMED = 1000
 
 
-_COUNTED = ("added", "modified", "deleted", "unchanged", "failed", "needs_action", "pending")
+_COUNTED = (
+    "added",
+    "modified",
+    "deleted",
+    "unchanged",
+    "failed",
+    "needs_action",
+    "pending",
+    "stale",
+)
 # "unseen": what could not be looked at, so nobody knows whether it is clean. A file that needs a
 # person's help and would be left as it is by a run does not count.
 _DIRTY = ("added", "modified", "deleted", "unseen")
@@ -157,7 +166,9 @@ def _stale(kb: Kb, stack: Stack, store: DocumentStore, found: _Findings) -> list
     """What was made with other versions than a run would use now. Asks no provider: the model is
     compared by the names that the config and the index have."""
     now = versions.current(stack.extraction.describe(), sizes_of(kb))
-    stale = versions.stale(versions.stored(store), now)
+    outdated = versions.outdated(store, now)
+    stale = sorted(outdated)
+    found.counts["stale"] = sum(outdated.values())
     info = index_info(store.conn)
     found.counts["pending"] = int(info["chunks_pending"])
     spec, serving = kb.embedding_spec(), info["embedding"]
@@ -170,8 +181,8 @@ def _stale(kb: Kb, stack: Stack, store: DocumentStore, found: _Findings) -> list
     return stale
 
 
-def _unreadable(known: KnownFile) -> bool:
-    return known.reason == Reason.UNREADABLE
+def _unreadable(known: KnownFile) -> Depth:
+    return Depth.CHUNK if known.reason == Reason.UNREADABLE else Depth.NOTHING
 
 
 def _nothing(_: str) -> tuple[KnownFile, ...]:

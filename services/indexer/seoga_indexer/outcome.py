@@ -8,18 +8,19 @@ from dataclasses import dataclass
 
 from seoga.errors import Reason
 from seoga.models import Item
-from seoga.storage.records import ChunkVectors, FileRow, KnownFile, PreparedFile, Touch
+from seoga.storage.records import ChunkVectors, FileRow, Kept, KnownFile, PreparedFile, Touch
+from seoga_indexer.changes import Depth
 from seoga_indexer.scan import SourceReport
 
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """A file to look at: `known` as the index has it, `redo` whatever its hash, `settled` when
-    looking for a file that it may be a copy of is over."""
+    """A file to look at: `known` as the index has it, `redo` from which stage on whatever its
+    hash, `settled` when looking for a file that it may be a copy of is over."""
 
     item: Item
     known: KnownFile | None = None
-    redo: bool = False
+    redo: Depth = Depth.NOTHING
     settled: bool = False
 
 
@@ -32,9 +33,10 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class NoText:
-    """A file that gives none, with state and reason."""
+    """A file that gives none, with state and reason; `kept` is what extraction said of it."""
 
     row: FileRow
+    kept: Kept | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +57,8 @@ class Unreadable:
 
 @dataclass(frozen=True, slots=True)
 class Twin:
-    """A new file whose content is known: perhaps the new place of a file that is gone."""
+    """A new file whose content is known, or is being read: perhaps the new place of a file that
+    is gone, else a copy."""
 
     work: Work
     row: FileRow

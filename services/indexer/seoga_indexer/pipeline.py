@@ -15,9 +15,11 @@ from seoga.contracts.extraction import Extraction
 from seoga.errors import Cancelled, ExtractionFailed, Reason, SeogaError
 from seoga.kb import Kb
 from seoga.models import DocumentInfo, Item, Section
-from seoga.storage.records import FileRow, KnownFile, PreparedFile, Touch
+from seoga.storage.records import FileRow, Kept, KnownFile, PreparedFile, Touch
+from seoga_indexer.changes import Depth, unchanged
 from seoga_indexer.outcome import Missing, NoText, Outcome, Same, Text, Twin, Unreadable, Work
 from seoga_indexer.preparing import Draft, Sizes, failed, name_of
+from seoga_indexer.stagecache import Extracted, StageCache
 
 _BLOCK = 1 << 20
 # A file that keeps changing is stored as it was; its stamp gives it away next time.
@@ -43,8 +45,13 @@ class Bench:
     open: Callable[[Item], AbstractContextManager[Path]]
     twins: Callable[[str], Sequence[KnownFile]]
     cancelled: Callable[[], bool]
+    cache: StageCache
     sizes: Sizes
     max_bytes: int
+
+    def stamped(self, row: FileRow) -> FileRow:
+        """A row of a file that gave nothing, with the versions that say when to try again."""
+        return replace(row, made=self.cache.versions.made(row.format, row.reason))
 
 
 def index_file(work: Work, bench: Bench) -> Outcome:
@@ -61,7 +68,7 @@ def index_file(work: Work, bench: Bench) -> Outcome:
     except FileNotFoundError as error:
         return Missing(work.item, error.strerror or str(error))
     except OSError as error:
-        return _unreadable(work, error.strerror or str(error))
+        return _unreadable(work, error.strerror or str(error), bench)
     return outcome
 
 
@@ -69,48 +76,88 @@ def _read(work: Work, item: Item, bench: Bench) -> Outcome:
     row = row_of(item)
     if item.size > bench.max_bytes:
         unread = replace(row, hash=f"unread:{item.size}:{item.mtime_ns}")
-        return NoText(failed(unread, Reason.TOO_LARGE, f"larger than {bench.max_bytes >> 20} MiB"))
+        why = f"larger than {bench.max_bytes >> 20} MiB"
+        return NoText(bench.stamped(failed(unread, Reason.TOO_LARGE, why)))
+    if recut := _recut(work, item, row, bench):
+        return recut
     try:
         with bench.open(item) as local:
             return _read_local(work, local, row, bench)
     except ExtractionFailed as error:
         unread = replace(row, hash=f"unread:{item.version}")
-        return NoText(failed(unread, error.reason, error.message))
+        return NoText(bench.stamped(failed(unread, error.reason, error.message)))
+
+
+def _recut(work: Work, item: Item, row: FileRow, bench: Bench) -> Outcome | None:
+    """A file that needs new chunks only, from what is kept of it, without a look at it."""
+    known = work.known
+    if known is None or work.redo is not Depth.CHUNK or known.reason == Reason.UNREADABLE:
+        return None
+    if not unchanged(item, known):
+        return None
+    row = replace(row, hash=known.hash, size=known.size)
+    extracted = bench.cache.recall(row.hash, row.path)
+    return None if extracted is None else _prepared(extracted, row, bench)
 
 
 def _read_local(work: Work, local: Path, row: FileRow, bench: Bench) -> Outcome:
+    known = work.known
     row = replace(row, hash=content_hash(local))
     if row.version:
         # Few servers tell the size of what they list.
         row = replace(row, size=local.stat().st_size)
-    if work.known is not None and not work.redo and work.known.hash == row.hash:
-        return Same(Touch(work.known.id, row.size, row.mtime_ns, row.scanned_ns, row.version))
-    if work.known is None and not work.settled and (twins := bench.twins(row.hash)):
-        return Twin(work, row, tuple(twins))
+    if known is not None and not work.redo and known.hash == row.hash:
+        return Same(Touch(known.id, row.size, row.mtime_ns, row.scanned_ns, row.version))
+    if work.settled:
+        return _indexed(local, row, bench)
+    with bench.cache.claim(row.hash, row.path) as first:
+        twins = () if known is not None else tuple(bench.twins(row.hash))
+        if twins or not (first or not row.size):
+            return Twin(work, row, twins)
+        return _indexed(local, row, bench)
+
+
+def _indexed(local: Path, row: FileRow, bench: Bench) -> Outcome:
     if not row.size:
-        return NoText(failed(row, Reason.EMPTY, ""))
+        return NoText(bench.stamped(failed(row, Reason.EMPTY, "")))
+    extracted, kept = bench.cache.recall(row.hash, row.path), None
+    if extracted is None:
+        try:
+            extracted = _extracted(local, row, bench)
+            if extracted.reason in _ONCE_MORE:
+                # The system may have killed the parser for another's memory: a verdict needs two.
+                extracted = _extracted(local, row, bench)
+        except (SeogaError, OSError):
+            raise
+        except Exception as error:  # one file's content must never end a run
+            return _broken(row, error, bench)
+        kept = bench.cache.keep(row.hash, row.path, extracted)
+    return _prepared(extracted, row, bench, kept)
+
+
+def _prepared(
+    extracted: Extracted, row: FileRow, bench: Bench, kept: Kept | None = None
+) -> Outcome:
+    info, trouble = extracted.info, extracted.trouble
+    row = replace(row, made=bench.cache.versions.made(info.format, extracted.reason))
     try:
-        return _extract(local, row, bench)
+        result = bench.prepare(Draft(row, info, extracted.sections, bench.sizes, trouble))
     except (SeogaError, OSError):
         raise
-    except Exception as error:  # one file's content must never end a run
-        log.exception("a file could not be indexed", path=row.path)
-        return NoText(failed(row, Reason.INTERNAL, f"{type(error).__name__}: {error}"))
+    except Exception as error:  # nor may its text
+        return _broken(row, error, bench)
+    if isinstance(result, FileRow):
+        return NoText(result, kept)
+    return Text(result if kept is None else replace(result, kept=kept))
 
 
-def _extract(local: Path, row: FileRow, bench: Bench) -> Outcome:
-    info, sections, trouble = _read_sections(local, row, bench)
-    if trouble is not None and trouble.reason in _ONCE_MORE:
-        # The system may have killed the parser for another's memory: a verdict needs two of them.
-        info, sections, trouble = _read_sections(local, row, bench)
-    told = None if trouble is None else (trouble.reason, trouble.message)
-    result = bench.prepare(Draft(row, info, sections, bench.sizes, told))
-    return NoText(result) if isinstance(result, FileRow) else Text(result)
+def _broken(row: FileRow, error: Exception, bench: Bench) -> Outcome:
+    log.exception("a file could not be indexed", path=row.path)
+    why = f"{type(error).__name__}: {error}"
+    return NoText(bench.stamped(failed(row, Reason.INTERNAL, why)))
 
 
-def _read_sections(
-    local: Path, row: FileRow, bench: Bench
-) -> tuple[DocumentInfo, list[Section], ExtractionFailed | None]:
+def _extracted(local: Path, row: FileRow, bench: Bench) -> Extracted:
     info = DocumentInfo(format="")
     sections: list[Section] = []
     try:
@@ -126,14 +173,14 @@ def _read_sections(
             raise FileNotFoundError(error.message) from error
         if error.reason is Reason.UNREADABLE:
             raise PermissionError(error.message) from error
-        return info, sections, error
-    return info, sections, None
+        return Extracted(info, sections, (error.reason, error.message))
+    return Extracted(info, sections)
 
 
-def _unreadable(work: Work, detail: str) -> Outcome:
+def _unreadable(work: Work, detail: str, bench: Bench) -> Outcome:
     if work.known is not None and work.known.chunk_count:
         return Unreadable(work.known, Reason.UNREADABLE, detail)
-    return NoText(failed(row_of(work.item), Reason.UNREADABLE, detail))
+    return NoText(bench.stamped(failed(row_of(work.item), Reason.UNREADABLE, detail)))
 
 
 def row_of(item: Item) -> FileRow:

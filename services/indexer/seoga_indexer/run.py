@@ -28,7 +28,6 @@ from seoga.storage.database import open_reader
 from seoga.storage.documents import DocumentStore
 from seoga.storage.reading import index_info
 from seoga_indexer import versions
-from seoga_indexer.changes import Redo
 from seoga_indexer.channel import Channel, Stopped
 from seoga_indexer.embedstage import EmbedPlan, EmbedStage
 from seoga_indexer.outcome import Crash, EmbedDone, Message, TextDone
@@ -38,6 +37,7 @@ from seoga_indexer.preparing import Sizes
 from seoga_indexer.progress import Reporter, Total
 from seoga_indexer.scan import SourceReport
 from seoga_indexer.source import Connector, connector_for
+from seoga_indexer.stagecache import StageCache
 from seoga_indexer.textstage import TextPlan, TextStage
 from seoga_indexer.writer import Writer
 
@@ -99,22 +99,16 @@ class Run:
             self._start()
             self._loop()
         if self._complete and self._order.partial is None:
-            self._store.set_meta(versions.KEY, json.dumps(self._versions))
+            self._store.set_meta(versions.KEY, json.dumps(self._versions.to_json()))
         return self._result(int((time.monotonic() - started) * 1000))
 
     def _prepare(self) -> None:
         sizes = sizes_of(self._kb)
         self._versions = versions.current(self._ports.extraction.describe(), sizes)
-        before = versions.stored(self._store)
-        if not before:
-            # Written at once: a run that is killed must not look like one of another version.
-            self._store.set_meta(versions.KEY, json.dumps(self._versions))
         generation = self._generation()
         if self._order.partial is not None:
             self._store.restart_embedding()
-        self._text = self._text_stage(
-            sizes, versions.redo_rule(before, self._versions, self._order.force)
-        )
+        self._text = self._text_stage(sizes)
         self._embed = EmbedStage(
             EmbedPlan(self._ports.embedding, self._kb.embedding_spec(), generation),
             self._reader,
@@ -146,7 +140,9 @@ class Run:
             self._warnings.append(f"No vectors in this run: {error.message}")
             return 0
 
-    def _text_stage(self, sizes: Sizes, redo: Redo) -> TextStage:
+    def _text_stage(self, sizes: Sizes) -> TextStage:
+        force = self._order.force
+        redo = versions.redo_rule(self._versions, force)
         sources = self._kb.sources()
         connectors = {source.label: connector_for(source) for source in sources}
         self._connectors = connectors
@@ -157,6 +153,7 @@ class Run:
             open=lambda item: connectors[item.label].open(item),
             twins=self._reader.by_hash,
             cancelled=self._order.cancel.is_set,
+            cache=StageCache(self._reader, self._versions, reuse=not force),
             sizes=sizes,
             max_bytes=self._ports.settings.max_file_mb << 20,
         )

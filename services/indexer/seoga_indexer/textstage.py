@@ -12,14 +12,16 @@ from seoga.storage.documents import DocumentStore
 from seoga.storage.reading import document
 from seoga.storage.records import FileRow, KnownFile
 from seoga_indexer.changes import Change, Redo, Verdict
-from seoga_indexer.channel import Channel, Tally
-from seoga_indexer.outcome import Gone, Message, Moved, TextDone, Twin, Work
+from seoga_indexer.channel import Channel, Stopped, Tally
+from seoga_indexer.outcome import Barrier, Gone, Message, Moved, TextDone, Twin, Work
 from seoga_indexer.pipeline import Bench, index_file
 from seoga_indexer.preparing import name_of, title_tokens
 from seoga_indexer.scan import SourceReport, scan_source
 from seoga_indexer.source import Connector
+from seoga_indexer.stagecache import hint_of
 
 _AHEAD = 64
+_TICK_S = 0.1
 
 
 @dataclass(slots=True)
@@ -107,7 +109,7 @@ class TextStage:
         if change.verdict is Verdict.UNCHANGED:
             self.counts.unchanged += 1
         else:
-            self._send(Work(change.item, change.known, redo=change.verdict is Verdict.REDO))
+            self._send(Work(change.item, change.known, redo=change.depth))
 
     def _send(self, work: Work) -> None:
         self._tally.begin()
@@ -125,10 +127,13 @@ class TextStage:
     def _settle_twins(self, reports: Iterable[SourceReport]) -> set[int]:
         """New files with known content: where a file with it is gone, that one moved; the others
         are copies and are read like any file. Returns the ids of what moved."""
+        if self._twins:
+            # What was read of a content just now must be there for its copies.
+            self._wait_until_stored()
         free = {known.id for report in reports if not report.trouble for known in report.gone}
         moved: set[int] = set()
         for twin in self._twins:
-            old = next((known for known in twin.twins if known.id in free - moved), None)
+            old = _moved_from(twin, free - moved)
             if old is None:
                 self._send(replace(twin.work, settled=True))
             else:
@@ -136,6 +141,13 @@ class TextStage:
                 self.inbox.put(self._move(old, twin.row))
         self._twins.clear()
         return moved
+
+    def _wait_until_stored(self) -> None:
+        barrier = Barrier(threading.Event())
+        self.inbox.put(barrier)
+        while not barrier.stored.wait(_TICK_S):
+            if self.stop.is_set():
+                raise Stopped
 
     def _move(self, old: KnownFile, row: FileRow) -> Moved:
         stored = document(self.reader.conn, old.label, old.path)
@@ -146,3 +158,9 @@ class TextStage:
 
     def _gone(self, report: SourceReport, moved: set[int]) -> list[int]:
         return report.settle(moved, self.plan.accept or report.dropped)
+
+
+def _moved_from(twin: Twin, free: set[int]) -> KnownFile | None:
+    """The file that is gone and stands there now; another extension would be read otherwise."""
+    hint = hint_of(twin.row.path)
+    return next((old for old in twin.twins if old.id in free and hint_of(old.path) == hint), None)

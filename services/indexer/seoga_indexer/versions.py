@@ -1,16 +1,20 @@
-"""Which versions made the text of an index, and which files a new one wants done again."""
+"""Which versions make the text of an index now, and which files they want done again."""
 
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
+
+from xxhash import xxh3_64_hexdigest
 
 from seoga.errors import Reason
 from seoga.storage.documents import DocumentStore
 from seoga.storage.records import KnownFile
 from seoga.text.tokens import TOKENIZER_VERSION
-from seoga_indexer.changes import Redo
+from seoga_indexer.changes import Depth, Redo
 from seoga_indexer.chunking import CHUNKER_VERSION
 from seoga_indexer.preparing import Sizes
 
@@ -26,42 +30,90 @@ _HEALED = frozenset(
     }
 )
 
-Versions = dict[str, Any]
+
+@dataclass(frozen=True, slots=True)
+class Versions:
+    """`formats` are those that can be read now, with their versions; `nesting` those that read
+    files inside with the others; `cheap` those of which nothing is kept."""
+
+    extraction: str
+    chunking: str
+    formats: Mapping[str, str]
+    nesting: frozenset[str]
+    cheap: frozenset[str]
+    every_format: str
+
+    def reading(self, format_name: str, reason: str = "") -> str:
+        """The version of extraction behind a file of this format that ended with this reason."""
+        one = self.formats.get(format_name)
+        if one is None or format_name in self.nesting or reason in _HEALED:
+            return f"{self.extraction}.{self.every_format}"
+        return f"{self.extraction}.{one}"
+
+    def made(self, format_name: str, reason: str = "") -> str:
+        """What the row of such a file says: its reading and its cutting."""
+        return f"{self.reading(format_name, reason)}/{self.chunking}"
+
+    def depth(self, known: KnownFile) -> Depth:
+        """From which stage on a file must be done again, though nothing says that it changed."""
+        # One that could not be read is looked at again; what is kept of it still counts.
+        least = Depth.CHUNK if known.reason == Reason.UNREADABLE else Depth.NOTHING
+        return max(least, self.behind(known.format, known.reason, known.made, known.chunk_count))
+
+    def behind(self, format_name: str, reason: str, made: str, chunks: int) -> Depth:
+        """The same by what made its text alone."""
+        reading, _, chunking = made.partition("/")
+        if reading != self.reading(format_name, reason):
+            return Depth.EXTRACT
+        return Depth.CHUNK if chunks and chunking != self.chunking else Depth.NOTHING
+
+    def to_json(self) -> dict[str, Any]:
+        """What the index shows of them."""
+        return {
+            "extraction": self.extraction,
+            "chunking": self.chunking,
+            "formats": dict(self.formats),
+        }
 
 
 def current(description: Mapping[str, Any], sizes: Sizes) -> Versions:
     """The versions of this program and of the extraction service (`Extraction.describe`)."""
-    formats = description.get("formats", {})
-    return {
-        "tokenizer": TOKENIZER_VERSION,
-        "chunker": CHUNKER_VERSION,
-        "extraction": description.get("version", ""),
-        "sizes": [sizes.target_chars, sizes.overlap_chars, sizes.max_chars],
-        "formats": sorted(name for name, found in formats.items() if found.get("available")),
+    formats = {
+        name: found
+        for name, found in sorted(description.get("formats", {}).items())
+        if found.get("available")
     }
+    versions = {name: str(found.get("version", "1")) for name, found in formats.items()}
+    cutting = (CHUNKER_VERSION, TOKENIZER_VERSION)
+    limits = (sizes.target_chars, sizes.overlap_chars, sizes.max_chars)
+    return Versions(
+        extraction=str(description.get("version", "")),
+        chunking=".".join(map(str, (*cutting, *limits))),
+        formats=versions,
+        nesting=frozenset(name for name, found in formats.items() if found.get("nests")),
+        cheap=frozenset(name for name, found in formats.items() if found.get("cheap")),
+        every_format=xxh3_64_hexdigest(json.dumps(versions).encode())[:8],
+    )
 
 
-def stored(store: DocumentStore) -> Versions:
-    """What the index was made with; empty when it is new."""
-    out: Versions = json.loads(store.meta(KEY, "{}"))
+def stored(store: DocumentStore) -> dict[str, Any]:
+    """What the last complete run was made with; empty when there was none."""
+    out: dict[str, Any] = json.loads(store.meta(KEY, "{}"))
     return out
 
 
-def stale(before: Versions, now: Versions) -> list[str]:
-    """The parts whose change asks for all text again."""
-    if not before:
-        return []
-    return [name for name in now if name != "formats" and before.get(name) != now[name]]
+def outdated(store: DocumentStore, now: Versions) -> Counter[str]:
+    """How many files a run would do again for its versions, by the stage they begin at:
+    `extraction` or `chunking`."""
+    stages = {Depth.EXTRACT: "extraction", Depth.CHUNK: "chunking"}
+    found: Counter[str] = Counter()
+    for making in store.makings():
+        depth = now.behind(making.format, making.reason, making.made, making.chunks)
+        if depth:
+            found[stages[depth]] += making.files
+    return found
 
 
-def redo_rule(before: Versions, now: Versions, force: bool) -> Redo:
-    """Which known files are read again though nothing says that they changed."""
-    everything = force or bool(stale(before, now))
-    healed = before.get("formats") != now["formats"]
-
-    def redo(known: KnownFile) -> bool:
-        if everything or known.reason == Reason.UNREADABLE:
-            return True
-        return healed and known.reason in _HEALED
-
-    return redo
+def redo_rule(now: Versions, force: bool) -> Redo:
+    """From which stage on known files are done again; with `force`, all of them from the first."""
+    return (lambda _: Depth.EXTRACT) if force else now.depth

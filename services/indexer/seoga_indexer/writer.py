@@ -11,7 +11,7 @@ from seoga import metrics
 from seoga.errors import Reason
 from seoga.models import FileState
 from seoga.storage.documents import DocumentStore
-from seoga.storage.records import FileRow, PreparedFile, Touch
+from seoga.storage.records import FileRow, Kept, PreparedFile, Touch
 from seoga_indexer.outcome import (
     Barrier,
     Gone,
@@ -58,6 +58,7 @@ class Writer:
         self._store, self._reporter, self._reuse = store, reporter, reuse
         self._texts: list[PreparedFile] = []
         self._rows: list[FileRow] = []
+        self._kept: list[Kept] = []
         self._touches: list[Touch] = []
         self._chars = 0
         self._since = 0.0
@@ -74,10 +75,10 @@ class Writer:
         if self._texts:
             self._store.commit_text(self._texts, reuse=self._reuse)
         if self._rows:
-            self._store.set_state(self._rows)
+            self._store.set_state(self._rows, self._kept)
         if self._touches:
             self._store.touch(self._touches)
-        self._texts, self._rows, self._touches, self._chars = [], [], [], 0
+        self._texts, self._rows, self._kept, self._touches, self._chars = [], [], [], [], 0
 
     @singledispatchmethod
     def take(self, message: object) -> None:
@@ -99,6 +100,8 @@ class Writer:
     def _(self, message: NoText) -> None:
         row = message.row
         self._add(self._rows, row)
+        if message.kept is not None:
+            self._kept.append(message.kept)
         if row.state is FileState.READY:
             self.done.indexed += 1
             self._tried("empty")

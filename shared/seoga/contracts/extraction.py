@@ -37,8 +37,11 @@ class Extraction(Protocol):
         ...
 
     def describe(self) -> dict[str, Any]:
-        """`{version, formats: {name: {extensions, available, why}}}`; `version` changes when
-        output may change."""
+        """`{version, formats: {name: {extensions, available, why, version, cheap, nests}}}`.
+
+        A `version` changes when output may change: of all files, or of those of a format. What
+        `cheap` formats give need not be kept; one that `nests` reads files inside with the others.
+        """
         ...
 
     def close(self) -> None:

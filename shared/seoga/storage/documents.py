@@ -15,10 +15,13 @@ from seoga.models import ChunkState, FileState, ModelCard, Place, Stage
 from seoga.storage import content, generations
 from seoga.storage.database import checkpoint, speaking, transaction
 from seoga.storage.leases import Lease
+from seoga.storage.migrate import schema_version
 from seoga.storage.records import (
     ChunkVectors,
     FileRow,
+    Kept,
     KnownFile,
+    Making,
     PendingChunk,
     PreparedFile,
     Touch,
@@ -27,17 +30,20 @@ from seoga.storage.records import (
 _FILE_COLUMNS = (
     "label, path, size, mtime_ns, scanned_ns, version, hash, url, state, stage, reason, detail,"
     " format, title, lang,"
-    " meta, chunk_count, text_chars, indexed_at"
+    " meta, made, chunk_count, text_chars, indexed_at"
 )
 _UPSERT = (
-    f"INSERT INTO files ({_FILE_COLUMNS}) VALUES ({', '.join('?' * 19)})"
+    f"INSERT INTO files ({_FILE_COLUMNS}) VALUES ({', '.join('?' * 20)})"
     " ON CONFLICT (label, path) DO UPDATE SET "
     + ", ".join(f"{name} = excluded.{name}" for name in _FILE_COLUMNS.split(", ")[2:])
 )
 _KNOWN = (
     "SELECT id, label, path, size, mtime_ns, scanned_ns, version, hash, state, stage, reason,"
-    " chunk_count FROM files"
+    " chunk_count, format, {made} FROM files"
 )
+_KEEP = "INSERT OR REPLACE INTO extractions (hash, hint, made, data) VALUES (?, ?, ?, ?)"
+# The schema that brought `files.made` and the kept extractions.
+_KEEPING = 2
 _PENDING = (
     "SELECT id, file_id, text, heading_path, header_row, context, keywords, attempts FROM chunks"
     f" WHERE state = '{ChunkState.PENDING}' AND id > ? ORDER BY id LIMIT ?"
@@ -65,6 +71,9 @@ class DocumentStore:
     def __init__(self, conn: sqlite3.Connection, lease: Lease | None = None) -> None:
         self.conn, self.lease = conn, lease
         self._lock = threading.RLock()
+        # A reader serves an index that was not migrated yet.
+        self._keeps = schema_version(conn) >= _KEEPING
+        self._known = _KNOWN.format(made="made" if self._keeps else "''")
 
     def known(self, label: str) -> Iterator[KnownFile]:
         """The files of a source in code point order of their paths, a page at a time: memory stays
@@ -73,7 +82,7 @@ class DocumentStore:
         while True:
             with self._read() as conn:
                 rows = conn.execute(
-                    f"{_KNOWN} WHERE label = ? AND path > ? ORDER BY path LIMIT ?",
+                    f"{self._known} WHERE label = ? AND path > ? ORDER BY path LIMIT ?",
                     (label, after, _PAGE),
                 ).fetchall()
             yield from map(_known, rows)
@@ -95,9 +104,30 @@ class DocumentStore:
         extraction."""
         with self._read() as conn:
             rows = conn.execute(
-                f"{_KNOWN} WHERE hash = ? ORDER BY chunk_count = 0, id", (content_hash,)
+                f"{self._known} WHERE hash = ? ORDER BY chunk_count = 0, id", (content_hash,)
             )
             return [_known(row) for row in rows.fetchall()]
+
+    def makings(self) -> list[Making]:
+        """What made the texts of this index, counted."""
+        made = "made" if self._keeps else "''"
+        with self._read() as conn:
+            rows = conn.execute(
+                f"SELECT format, reason, {made}, chunk_count > 0, count(*) FROM files"
+                " GROUP BY 1, 2, 3, 4"
+            ).fetchall()
+        return [Making(*row) for row in rows]
+
+    def kept(self, content_hash: str, hint: str) -> Kept | None:
+        """What extraction gave for a content that was read with this extension."""
+        if not self._keeps:
+            return None
+        with self._read() as conn:
+            row = conn.execute(
+                "SELECT hash, hint, made, data FROM extractions WHERE hash = ? AND hint = ?",
+                (content_hash, hint),
+            ).fetchone()
+        return Kept(*row) if row else None
 
     def commit_text(self, batch: Sequence[PreparedFile], *, reuse: bool = True) -> list[int]:
         """Commit 1: files with their text, chunks and keyword index, in one transaction; returns
@@ -122,11 +152,12 @@ class DocumentStore:
                 )
                 ids.append(file_id)
             plan.apply(conn)
+            _keep(conn, [prepared.kept for prepared in batch])
         return ids
 
-    def set_state(self, rows: Sequence[FileRow]) -> None:
+    def set_state(self, rows: Sequence[FileRow], kept: Sequence[Kept | None] = ()) -> None:
         """Records files that give no text (failed, unsupported, empty …); what they had before is
-        erased."""
+        erased. `kept` is what extraction gave for them."""
         with self._write() as conn:
             plan = content.begin(conn, ChunkState.PENDING)
             for row in rows:
@@ -134,6 +165,7 @@ class DocumentStore:
                 plan.erase(conn, file_id)
                 conn.execute("DELETE FROM texts WHERE file_id = ?", (file_id,))
             plan.apply(conn)
+            _keep(conn, kept)
 
     def mark(self, file_ids: Sequence[int], state: FileState, reason: str, detail: str) -> None:
         """Sets state and reason only: chunks stay and stay searchable (an unreadable file that was
@@ -276,7 +308,7 @@ class DocumentStore:
 
     def _one(self, where: str, values: tuple[object, ...]) -> KnownFile | None:
         with self._read() as conn:
-            row = conn.execute(f"{_KNOWN} WHERE {where}", values).fetchone()
+            row = conn.execute(f"{self._known} WHERE {where}", values).fetchone()
         return _known(row) if row else None
 
     @staticmethod
@@ -287,7 +319,7 @@ class DocumentStore:
                 *(row.label, row.path, row.size, row.mtime_ns, row.scanned_ns, row.version),
                 *(row.hash, row.url, row.state.value, row.stage.value, row.reason, row.detail),
                 *(row.format, row.title, row.lang, json.dumps(dict(row.meta), ensure_ascii=False)),
-                *(0, 0, now()),
+                *(row.made, 0, 0, now()),
             ),
         )
         found = conn.execute(
@@ -312,6 +344,12 @@ class DocumentStore:
             " text_chars = ? WHERE id = ?",
             (state.value, stage.value, reason, len(states), len(prepared.text), file_id),
         )
+
+
+def _keep(conn: sqlite3.Connection, kept: Sequence[Kept | None]) -> None:
+    conn.executemany(
+        _KEEP, [(one.hash, one.hint, one.made, one.data) for one in kept if one is not None]
+    )
 
 
 def _known(row: tuple[Any, ...]) -> KnownFile:

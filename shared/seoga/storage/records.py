@@ -16,9 +16,9 @@ from seoga.models import Chunk, FileState, Place, Stage
 class FileRow:
     """A file as the indexer wants it recorded; identity is (label, path).
 
-    `state` is the state once every chunk has its vectors: with chunks waiting the store writes
-    PartiallyDeferred in its place. `reason` is a `Reason` or "", `scanned_ns` the wall clock when
-    `mtime_ns` was read.
+    `made` names the versions that its text was made with. `state` is the state once every chunk
+    has its vectors: with chunks waiting the store writes PartiallyDeferred in its place. `reason`
+    is a `Reason` or "", `scanned_ns` the wall clock when `mtime_ns` was read.
     """
 
     label: str
@@ -37,6 +37,7 @@ class FileRow:
     title: str = ""
     lang: str = ""
     meta: Mapping[str, Any] = field(default_factory=dict)
+    made: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +56,19 @@ class KnownFile:
     stage: str
     reason: str
     chunk_count: int
+    format: str = ""
+    made: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Making:
+    """What made the text of so many files; `chunks` is 0 where they have none."""
+
+    format: str
+    reason: str
+    made: str
+    chunks: int
+    files: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,14 +113,26 @@ class PreparedChunk:
 
 
 @dataclass(frozen=True, slots=True)
+class Kept:
+    """What extraction gave for a content, packed: `hint` is the extension that it was read with,
+    `made` the version of extraction."""
+
+    hash: str
+    hint: str
+    made: str
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True)
 class PreparedFile:
     """A file ready for commit 1. `text` is what the chunks are slices of; `marks` are (offset in
-    code points, place)."""
+    code points, place); `kept` is stored with it, where there is something to keep."""
 
     row: FileRow
     text: str
     chunks: Sequence[PreparedChunk]
     marks: Sequence[tuple[int, Place]] = ()
+    kept: Kept | None = None
 
 
 @dataclass(frozen=True, slots=True)

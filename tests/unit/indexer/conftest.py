@@ -30,6 +30,8 @@ class TextExtraction:
 
     def __init__(self) -> None:
         self.version = "1"
+        self.versions: dict[str, str] = {}
+        self.cheap: set[str] = set()
         self.extensions = [".md", ".txt"]
         self.reads: list[str] = []
         self.before: Callable[[Path, str], None] = lambda path, name: None
@@ -40,15 +42,22 @@ class TextExtraction:
         if path.suffix not in self.extensions:
             raise ExtractionFailed("no reader", reason=Reason.UNSUPPORTED)
         text = path.read_text(encoding="utf-8")
-        yield DocumentInfo("text")
+        yield DocumentInfo(path.suffix)
         for paragraph in text.split("\n\n"):
             if paragraph.startswith("!"):
                 raise ExtractionFailed(paragraph, reason=Reason(paragraph[1:].strip()))
             yield Section(paragraph)
 
     def describe(self) -> dict[str, Any]:
-        formats = {one: {"extensions": [one], "available": True} for one in self.extensions}
-        return {"version": self.version, "formats": formats}
+        return {"version": self.version, "formats": {e: self._format(e) for e in self.extensions}}
+
+    def _format(self, extension: str) -> dict[str, Any]:
+        return {
+            "extensions": [extension],
+            "available": True,
+            "version": self.versions.get(extension, "1"),
+            "cheap": extension in self.cheap,
+        }
 
     def close(self) -> None:
         return

@@ -155,4 +155,5 @@ FORMAT = Format(
     sniff=sniff,
     text=True,
     names=tuple(sorted(_NAMES)),
+    cheap=True,
 )

@@ -147,4 +147,4 @@ class _Rows:
         return Section(text, SectionKind.TABLE, place=place)
 
 
-FORMAT = Format("csv", parse, extensions=(".csv", ".tsv"), text=True)
+FORMAT = Format("csv", parse, extensions=(".csv", ".tsv"), text=True, cheap=True)

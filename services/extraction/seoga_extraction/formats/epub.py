@@ -161,4 +161,4 @@ def _is_book(source: Input) -> bool:
     return b"epub" in source.archive.read("mimetype") or any(one.endswith(".opf") for one in names)
 
 
-FORMAT = Format("epub", parse, extensions=(".epub",), sniff=sniff, needs=("lxml",))
+FORMAT = Format("epub", parse, extensions=(".epub",), sniff=sniff, needs=("lxml",), nests=True)

@@ -37,4 +37,4 @@ def _section(held: list[str], last: int) -> Section:
     return Section("\n".join(held), place=place)
 
 
-FORMAT = Format("text", parse, extensions=(".txt", ".text", ".log"), text=True)
+FORMAT = Format("text", parse, extensions=(".txt", ".text", ".log"), text=True, cheap=True)

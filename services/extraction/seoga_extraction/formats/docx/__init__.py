@@ -30,5 +30,10 @@ def sniff(source: Input) -> bool:
 
 
 FORMAT = Format(
-    "docx", parse, extensions=(".docx", ".docm", ".dotx", ".dotm"), sniff=sniff, needs=("lxml",)
+    "docx",
+    parse,
+    extensions=(".docx", ".docm", ".dotx", ".dotm"),
+    sniff=sniff,
+    needs=("lxml",),
+    nests=True,
 )

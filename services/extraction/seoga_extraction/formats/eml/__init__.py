@@ -132,4 +132,6 @@ def sniff(source: Input) -> bool:
     return len(found) >= 2 and bool(mail)
 
 
-FORMAT = Format("eml", parse, extensions=(".eml", ".mht", ".mhtml"), sniff=sniff, text=True)
+FORMAT = Format(
+    "eml", parse, extensions=(".eml", ".mht", ".mhtml"), sniff=sniff, text=True, nests=True
+)

@@ -39,5 +39,9 @@ def _look_ahead(sections: Iterator[Section]) -> tuple[list[Section], str]:
 
 
 FORMAT = Format(
-    "markdown", parse, extensions=(".md", ".markdown", ".mdown", ".mkd", ".mdx"), text=True
+    "markdown",
+    parse,
+    extensions=(".md", ".markdown", ".mdown", ".mkd", ".mdx"),
+    text=True,
+    cheap=True,
 )

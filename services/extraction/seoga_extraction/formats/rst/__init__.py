@@ -32,4 +32,4 @@ def _chain(ahead: list[Section], rest: Iterator[Section]) -> Iterator[Section]:
     yield from rest
 
 
-FORMAT = Format("rst", parse, extensions=(".rst", ".rest"), text=True)
+FORMAT = Format("rst", parse, extensions=(".rst", ".rest"), text=True, cheap=True)
