@@ -8,8 +8,6 @@ from collections.abc import MutableMapping
 from contextvars import ContextVar
 from typing import Any
 
-import structlog
-
 request_id: ContextVar[str] = ContextVar("request_id", default="")
 
 _LEVELS = {"debug": 10, "info": 20, "warning": 30, "error": 40}
@@ -21,10 +19,41 @@ def _add_request_id(_: Any, __: str, event: MutableMapping[str, Any]) -> Mutable
     return event
 
 
+# Level and form that structlog was not told of yet: one pair or none.
+_wanted: list[tuple[int, bool]] = []
+
+
 def configure(level: str = "info", json: bool = False) -> None:
     """Logs of `level` and above go to stderr, as JSON lines or for people. Never to stdout:
     stdio MCP speaks there."""
     number = _LEVELS.get(level.lower(), 20)
+    _wanted[:] = [(number, json)]
+    logging.basicConfig(level=max(number, logging.WARNING), stream=sys.stderr, force=True)
+
+
+class Logger:
+    """A structlog logger from its first line on: most commands never write one, and the import
+    costs a tenth of a second."""
+
+    def __init__(self, part: str) -> None:
+        self._part = part
+
+    def __getattr__(self, method: str) -> Any:
+        import structlog
+
+        while _wanted:
+            _configure(*_wanted.pop())
+        return getattr(structlog.get_logger().bind(part=self._part), method)
+
+
+def get(name: str) -> Logger:
+    """A logger whose lines carry `part=name`."""
+    return Logger(name)
+
+
+def _configure(number: int, json: bool) -> None:
+    import structlog
+
     renderer: Any = (
         structlog.processors.JSONRenderer(ensure_ascii=False)
         if json
@@ -42,12 +71,6 @@ def configure(level: str = "info", json: bool = False) -> None:
         logger_factory=structlog.PrintLoggerFactory(sys.stderr),
         cache_logger_on_first_use=False,
     )
-    logging.basicConfig(level=max(number, logging.WARNING), stream=sys.stderr, force=True)
-
-
-def get(name: str) -> Any:
-    """A logger whose lines carry `part=name`."""
-    return structlog.get_logger().bind(part=name)
 
 
 # Until somebody configures otherwise: warnings only, and never on stdout.

@@ -5,15 +5,15 @@ from __future__ import annotations
 import os
 from functools import cache
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import platformdirs
-from pydantic import Field, ValidationError
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from seoga.errors import ConfigError
 
 DEFAULT_PORT = 8765
+_PREFIX = "seoga_"
 _TIME = "([01][0-9]|2[0-3]):[0-5][0-9]"
 _SCHEDULE = rf"^([1-9][0-9]{{0,5}}[smhd]|{_TIME}(, *{_TIME})*)?$"
 
@@ -24,10 +24,11 @@ def _cores() -> int:
     )
 
 
-class Settings(BaseSettings):
-    """One documented class; `SEOGA_BASE_PATH` sets `base_path` and so on."""
+class Settings(BaseModel):
+    """One documented class; `SEOGA_BASE_PATH` sets `base_path` and so on, unless it is given."""
 
-    model_config = SettingsConfigDict(env_prefix="SEOGA_", extra="ignore")
+    # Read here and not with pydantic-settings, whose import costs every command 0.1 s.
+    model_config = ConfigDict(extra="ignore", validate_default=True)
 
     base_path: Path = Field(
         default_factory=lambda: Path(platformdirs.user_data_dir("seoga")),
@@ -131,6 +132,16 @@ class Settings(BaseSettings):
         description="When every knowledge base is queued for a look at its sources; same form.",
     )
     handed: str = Field(default="", description="Folder of handed test material (tests only).")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _with_environment(cls, given: dict[str, Any]) -> dict[str, Any]:
+        found = {
+            name.lower().removeprefix(_PREFIX): value
+            for name, value in os.environ.items()
+            if name.lower().startswith(_PREFIX)
+        }
+        return {**found, **given}
 
 
 @cache

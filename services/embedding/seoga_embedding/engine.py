@@ -5,17 +5,19 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from seoga.contracts.embedding import Passage, PassageVectors, Vector
 from seoga.errors import EmbeddingFailed, ProviderFault, SeogaError
 from seoga.models import EmbeddingSpec, ModelCard
-from seoga.settings import Settings
 from seoga_embedding.passages import checked, embed_all
 from seoga_embedding.pool import Pool
 from seoga_embedding.provider import ModelRow, Provider
 from seoga_embedding.registry import find_provider, open_provider
 from seoga_embedding.split import SPLIT_VERSION, clean
+
+if TYPE_CHECKING:
+    from seoga.settings import Settings
 
 _CACHED_QUERIES: Final = 2048
 

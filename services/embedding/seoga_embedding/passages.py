@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING
 
 from seoga.contracts.embedding import Passage, PassageVectors
 from seoga.errors import EmbeddingFailed, ProviderFault
 from seoga_embedding.provider import ModelRow, Provider, Vector
 from seoga_embedding.split import clean, plain, shorten, windows
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 Result = PassageVectors | EmbeddingFailed
 
@@ -57,6 +59,8 @@ def _result(
     vectors: Vector,
     good: NDArray[np.bool_],
 ) -> Result:
+    import numpy as np
+
     if not plan:
         return _nothing()
     rows = np.array([where[text] for text, _ in plan])
@@ -76,6 +80,8 @@ def checked(raw: Vector, count: int, dimension: int) -> tuple[Vector, NDArray[np
 
     Raises EmbeddingFailed (bad_output) when count or dimension are not what was asked for.
     """
+    import numpy as np
+
     if raw.shape != (count, dimension):
         raise EmbeddingFailed(
             f"The model gave vectors of shape {raw.shape}; asked for ({count}, {dimension}).",

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from seoga.settings import Settings
 from seoga_extraction.limits import Limits
-from seoga_extraction.ocr.config import OcrConfig
+
+if TYPE_CHECKING:
+    from seoga.settings import Settings
 
 COMMON = ""
 SPEECH = "speech"
@@ -39,6 +40,8 @@ class Lane:
 
 def lanes(settings: Settings) -> tuple[Lane, ...]:
     """The lanes of these settings; the first reads every file until it knows what it is."""
+    from seoga_extraction.ocr.config import OcrConfig
+
     limits = Limits(
         time_s=settings.extract_timeout_s,
         memory_mb=settings.extract_memory_mb,

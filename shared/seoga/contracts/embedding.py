@@ -6,19 +6,19 @@ import base64
 import binascii
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Annotated, Any, Protocol
+from typing import TYPE_CHECKING, Annotated, Any, Protocol, TypeAlias
 
-import numpy as np
-from numpy.typing import NDArray
 from pydantic import BaseModel, Field
 
 from seoga.errors import EmbeddingFailed, ProviderFault, unwire, wire
 from seoga.models import EmbeddingSpec, ModelCard
 
 if TYPE_CHECKING:
+    import numpy as np
     from fastapi import APIRouter
+    from numpy.typing import NDArray
 
-Vector = NDArray[np.float32]
+Vector: TypeAlias = "NDArray[np.float32]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,10 +174,14 @@ def _result_of(data: dict[str, Any]) -> PassageVectors | EmbeddingFailed:
 
 
 def _pack(vector: Vector) -> str:
+    import numpy as np
+
     return base64.b64encode(np.ascontiguousarray(vector, "<f4").tobytes()).decode("ascii")
 
 
 def _unpack(text: str) -> Vector:
+    import numpy as np
+
     try:
         return np.frombuffer(base64.b64decode(text, validate=True), "<f4").astype(np.float32)
     except (binascii.Error, ValueError) as error:

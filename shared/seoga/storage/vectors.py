@@ -5,13 +5,15 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator
 from dataclasses import dataclass
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING
 
 from seoga.errors import StorageError
 
-_LITTLE = np.dtype("<f4")
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+_LITTLE = "<f4"
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,12 +28,16 @@ class VectorBlock:
 
 def pack(array: NDArray[np.float32]) -> bytes:
     """The bytes of a (k, d) or (k,) array."""
+    import numpy as np
+
     return np.ascontiguousarray(array, dtype=_LITTLE).tobytes()
 
 
 def unpack(data: bytes, count: int) -> NDArray[np.float32]:
     """(count, d) float32, read-only, of what `pack` wrote. Raises StorageError when the length does
     not divide."""
+    import numpy as np
+
     if count < 1 or len(data) % (4 * count):
         raise StorageError(f"a vector row of {len(data)} bytes does not hold {count} vectors")
     return np.frombuffer(data, dtype=_LITTLE).reshape(count, -1)
@@ -41,6 +47,8 @@ def iter_blocks(
     conn: sqlite3.Connection, generation: int, after: int = 0, rows: int = 8192
 ) -> Iterator[VectorBlock]:
     """The vectors of a generation, chunk ids above `after`, in blocks of at most `rows` chunks."""
+    import numpy as np
+
     while True:
         found = conn.execute(
             "SELECT chunk_id, count, data, penalties FROM vectors"

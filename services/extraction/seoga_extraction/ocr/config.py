@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from seoga.settings import Settings
+if TYPE_CHECKING:
+    from seoga.settings import Settings
 
 
 @dataclass(frozen=True, slots=True)

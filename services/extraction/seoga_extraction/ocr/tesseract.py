@@ -14,7 +14,6 @@ from statistics import median
 from typing import TYPE_CHECKING, NamedTuple
 
 from seoga.errors import ExtractionFailed, Reason
-from seoga.settings import environment
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -143,6 +142,8 @@ def orientation(image: Image, seconds: float) -> int:
 
 
 def _call(image: Image, arguments: Sequence[str], seconds: float) -> bytes:
+    from seoga.settings import environment
+
     if seconds <= 0:
         raise TimeoutError
     # Raw PGM over stdin: packing and unpacking a PNG would cost a tenth of the recognition.

@@ -7,8 +7,6 @@ import os
 from importlib.util import find_spec
 from pathlib import Path
 
-from seoga.settings import environment
-
 # What CTranslate2 opens by name when it first computes on a GPU.
 REQUIRED = ("libcublas.so.12",)
 MIB = 1024 * 1024
@@ -17,6 +15,8 @@ MIB = 1024 * 1024
 def library_path() -> str:
     """LD_LIBRARY_PATH for a process that shall find the CUDA libraries installed as wheels; "" when
     there are none."""
+    from seoga.settings import environment
+
     spec = find_spec("nvidia")
     roots = [] if spec is None else [Path(root) for root in spec.submodule_search_locations or ()]
     folders = sorted({str(lib.parent) for root in roots for lib in root.glob("*/lib/lib*.so.*")})
