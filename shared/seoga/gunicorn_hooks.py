@@ -1,14 +1,34 @@
-"""Gunicorn's hooks: metrics of dead workers are folded away, and the metrics folder goes with
-the master."""
+"""Gunicorn's hooks: metrics of dead workers are folded away, the metrics folder goes with the
+master, and so do the workers of a master that was killed."""
 
 from __future__ import annotations
 
+import os
+import signal
+import threading
+import time
 from typing import Any
 
 from prometheus_client import multiprocess
 
-from seoga.service import clean_metrics
+from seoga.service import GRACE_S, clean_metrics
 from seoga.settings import metrics_dir
+
+_LOOK_EVERY_S = 1.0
+
+
+def post_worker_init(worker: Any) -> None:
+    """A worker is about to serve: without its master it would hold port and lease for ever."""
+    watch = threading.Thread(target=_end_with, args=(worker.ppid,), name="master", daemon=True)
+    watch.start()
+
+
+def _end_with(master: int) -> None:
+    while os.getppid() == master:
+        time.sleep(_LOOK_EVERY_S)
+    os.kill(os.getpid(), signal.SIGTERM)
+    time.sleep(2 * GRACE_S)
+    os._exit(1)
 
 
 def child_exit(_: Any, worker: Any) -> None:

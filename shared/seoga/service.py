@@ -60,7 +60,10 @@ def build_app(
             if close is not None:
                 await run_in_threadpool(close)
 
-    app = FastAPI(title=f"Seoga {name}", version=__version__, lifespan=life)
+    # The pages that show the API would load scripts from another host; /openapi.json stays.
+    app = FastAPI(
+        title=f"Seoga {name}", version=__version__, lifespan=life, docs_url=None, redoc_url=None
+    )
     app.include_router(_operations(name, ready))
     for router in routes:
         app.include_router(router)

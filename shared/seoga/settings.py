@@ -148,7 +148,7 @@ class Settings(BaseModel):
 def settings() -> Settings:
     """The settings of this process, read once. Raises ConfigError naming a bad variable."""
     try:
-        return Settings()
+        return usable(Settings())
     except ValidationError as error:
         first = error.errors()[0]
         name = "SEOGA_" + "_".join(str(part) for part in first["loc"]).upper()
@@ -157,6 +157,16 @@ def settings() -> Settings:
             # Its form in words, not the pattern.
             said = str(Settings.model_fields[str(first["loc"][0])].description)
         raise ConfigError(f"{name}={first.get('input')!r}: {said}") from error
+
+
+def usable(config: Settings) -> Settings:
+    """The same settings. Raises ConfigError when the base path is something else than a folder."""
+    if config.base_path.exists() and not config.base_path.is_dir():
+        raise ConfigError(
+            f"the base path {config.base_path} is a file",
+            "Give the folder that holds the knowledge bases: --base-path, or SEOGA_BASE_PATH.",
+        )
+    return config
 
 
 def api_key(preset: str) -> str:

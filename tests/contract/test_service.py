@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -13,7 +14,7 @@ import uvicorn
 from fastapi import APIRouter, FastAPI
 
 from seoga import __version__
-from seoga.contracts.http import Http
+from seoga.contracts.http import Http, readiness
 from seoga.errors import Busy, InvalidArgument, ServiceUnavailable, StorageError
 from seoga.service import build_app
 
@@ -54,6 +55,26 @@ def serving(app: FastAPI) -> Iterator[str]:
 def url() -> Iterator[str]:
     with serving(build_app("indexer", [router])) as address:
         yield address
+
+
+def test_no_page_loads_scripts_from_another_host(url: str) -> None:
+    for path in ("/docs", "/redoc"):
+        assert httpx.get(f"{url}{path}").status_code == 404
+    assert httpx.get(f"{url}/openapi.json").status_code == 200
+
+
+def test_readiness_is_asked_within_its_time_and_told_in_words(url: str) -> None:
+    def not_yet() -> dict[str, object]:
+        raise StorageError("the base path is not writable")
+
+    assert readiness(url, 5) == "ready"
+    with serving(build_app("embedding", ready=not_yet)) as address:
+        assert readiness(address, 5) == "not ready: the base path is not writable"
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        started = time.monotonic()
+        address = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        assert readiness(address, 0.3) == "does not answer (ReadTimeout)"
+        assert time.monotonic() - started < 5
 
 
 def test_health_says_service_and_version(url: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -102,6 +103,28 @@ def test_initialize_is_answered_at_once_and_stdout_is_nothing_but_mcp(base: Path
     assert rest == ""
     assert "Traceback" not in errors
     assert took < START_LIMIT_S
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_one_ctrl_c_ends_it_though_the_client_holds_the_line(
+    base: Path, number: signal.Signals
+) -> None:
+    with subprocess.Popen(
+        [SEOGA, "serve", "--base-path", base],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        encoding="utf-8",
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdin.write(json.dumps({"jsonrpc": "2.0", **REQUESTS[0]}) + "\n")
+        process.stdin.flush()
+        assert json.loads(process.stdout.readline())["id"] == 1
+        process.send_signal(number)
+        assert process.wait(timeout=20) == 0
+        assert "Traceback" not in process.stderr.read()
 
 
 def test_what_a_library_prints_does_not_reach_the_client(base: Path, tmp_path: Path) -> None:

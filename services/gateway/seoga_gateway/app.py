@@ -11,10 +11,12 @@ from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
+from seoga.exposure import refuse_open
 from seoga.service import Ready, build_app
 from seoga.wiring import Stack, build_stack
 from seoga_gateway.auth import transport_security
 from seoga_gateway.library import Library
+from seoga_gateway.others import states_of
 from seoga_gateway.secret import shared_secret
 from seoga_gateway.server import DEFAULT_TOOLSET, build_server
 
@@ -28,10 +30,11 @@ def create(
     to wait.
 
     A stack that is handed in is the caller's to close. Raises InvalidArgument for an unknown
-    toolset and
-    ConfigError for a secret that cannot be used.
+    toolset, and ConfigError for a secret that cannot be used or an address that other machines
+    could reach.
     """
     own = stack or build_stack()
+    refuse_open(own.settings)
     server = build_server(own, toolset, shared_secret(own.settings))
     # Stateless: any worker answers any call, of either protocol generation. Streams, not single
     # JSON
@@ -51,7 +54,7 @@ def create(
 
     def readiness() -> dict[str, Any]:
         held = ready() if ready is not None else {}
-        return {**held, **library.ready()}
+        return {**held, **library.ready(), **states_of(own.settings)}
 
     app = build_app(
         "gateway",

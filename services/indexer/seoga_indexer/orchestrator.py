@@ -58,19 +58,23 @@ class Worker:
                 self.stop.wait(POLL_S)
 
     def serve(self) -> None:
-        """Works until `stop`."""
+        """Works until `stop`. The lease is kept while nothing is to do, so that others see that
+        somebody works here."""
         while not self.stop.is_set():
             try:
-                self._shift()
+                self._shift(stay=True)
             except SeogaError as error:
                 log.error("the queue cannot be worked", error=error.message)
+            except Exception:  # an indexer that is up and works no queue would be found out late
+                log.exception("the queue cannot be worked")
             self.stop.wait(POLL_S)
 
     def _due(self) -> bool:
         return any(job.status == "queued" and not job.deferred for job in self.queue.waiting())
 
-    def _shift(self) -> bool:
-        """Works under the lease until nothing is due; False when another worker has it."""
+    def _shift(self, stay: bool = False) -> bool:
+        """Works under the lease until nothing is due (`stay`: until `stop`); False when another
+        worker has it."""
         seconds = self.stack.settings.lease_seconds
         try:
             lease = Lease.acquire(self.queue.path, WORKER, seconds)
@@ -80,6 +84,9 @@ class Worker:
             with lease:
                 self.queue.recover(lease)
                 self._work(lease)
+                while stay and not (lease.lost or self.stop.wait(POLL_S)):
+                    if self._due():
+                        self._work(lease)
         except LeaseLost:
             return False
         return True

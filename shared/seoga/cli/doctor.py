@@ -71,7 +71,10 @@ def _guarded(name: str, check: Callable[[], str]) -> Check:
         return Check(name, "ok", check())
     except SeogaError as error:
         return Check(name, "fail", error.message, error.hint)
-    except (OSError, ImportError) as error:
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        return Check(name, "fail", f"{where}{error.strerror or error}")
+    except ImportError as error:
         return Check(name, "fail", f"{type(error).__name__}: {error}")
 
 
@@ -102,10 +105,16 @@ def _keyword(text: str, query: str) -> str:
 def _base_path(base: Path) -> str:
     from seoga.storage.filesystem import refuse_remote
 
-    base.mkdir(parents=True, exist_ok=True)
-    refuse_remote(base)
-    with tempfile.NamedTemporaryFile(dir=base, prefix=".doctor-"):
-        pass
+    try:
+        base.mkdir(parents=True, exist_ok=True)
+        refuse_remote(base)
+        with tempfile.NamedTemporaryFile(dir=base, prefix=".doctor-"):
+            pass
+    except OSError as error:
+        raise SeogaError(
+            f"{base} cannot be written: {error.strerror or error}",
+            "Give a folder of yours: --base-path, or SEOGA_BASE_PATH.",
+        ) from error
     free = shutil.disk_usage(base).free / 2**30
     return f"{base} is writable, {free:.1f} GiB free"
 

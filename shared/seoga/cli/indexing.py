@@ -88,12 +88,15 @@ def add(
     """Make a knowledge base for a folder and queue its first run."""
     chosen = chosen_settings(base_path)
     kb = kb_of_folder(chosen.base_path, folder, name)
-    status = enqueue(chosen, kb)
+    status, worker = enqueue(chosen, kb)
     if as_json:
         emit({"kb_id": kb.id, "name": kb.name, "path": str(kb.folder), "status": status})
+        return 0
+    show(f"{kb.name}: knowledge base {kb.id} ({status})")
+    if worker:
+        say(f"The indexer takes it in its turn ({worker}); `seoga status` shows how far it is.")
     else:
-        show(f"{kb.name}: knowledge base {kb.id} ({status})")
-        say("A running indexer takes it now; without one: `seoga exec-queue`.")
+        say("No indexer works this queue now: `seoga exec-queue` does it here.")
     return 0
 
 
@@ -149,13 +152,13 @@ def kb_of_folder(base: Path, folder: Path, name: str = "") -> Kb:
     return create_kb(base, real, name)
 
 
-def enqueue(chosen: Settings, kb: Kb) -> str:
-    """Queues a full run; the status that the queue gives."""
+def enqueue(chosen: Settings, kb: Kb) -> tuple[str, str]:
+    """Queues a full run: the status that the queue gives, and who works it ("" for nobody)."""
     from seoga.storage.jobs import Queue
 
     queue = Queue(chosen.base_path / "queue.db")
     try:
-        return queue.enqueue(kb.id).status
+        return queue.enqueue(kb.id).status, queue.state(kb.id).worker
     finally:
         queue.close()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Sequence
 from io import TextIOWrapper
@@ -72,8 +73,7 @@ def invoke(arguments: Sequence[str]) -> int:
         return _fail(error, as_json)
     except typer.TyperException as error:
         message = error.format_message().replace("Value error, ", "")
-        usage = InvalidArgument(message, "See `seoga --help` for what is allowed.")
-        return _fail(usage, as_json)
+        return _fail(InvalidArgument(message, _way_out(arguments, message)), as_json)
     except (typer.Abort, KeyboardInterrupt):
         return _fail(Cancelled("stopped"), as_json)
     except BrokenPipeError:
@@ -83,6 +83,20 @@ def invoke(arguments: Sequence[str]) -> int:
     except Exception as error:
         return _fail(_unforeseen(error), as_json)
     return _code(result)
+
+
+def _way_out(arguments: Sequence[str], message: str) -> str:
+    """A word that begins with a dash is taken for an option; questions hold such words."""
+    command = next((one for one in arguments if not one.startswith("-")), "")
+    if command == "search" and re.match("No such option: -[^-]", message):
+        rest = " ".join(one for one in arguments if one != command)
+        return f"Words that begin with a dash go after two of them: seoga search -- {rest}"
+    of = f" {command}" if command in _commands() else ""
+    return f"See `seoga{of} --help` for what is allowed."
+
+
+def _commands() -> set[str]:
+    return {one.name for one in app.registered_commands if one.name}
 
 
 def _code(result: object) -> int:

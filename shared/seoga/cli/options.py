@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from seoga import models
-from seoga.settings import Settings, settings
+from seoga.settings import Settings, settings, usable
 
 if TYPE_CHECKING:
     from seoga.wiring import Stack
@@ -54,7 +54,7 @@ def chosen_settings(base_path: Path | None = None, **changes: object) -> Setting
     said = {name: value for name, value in given.items() if value is not None}
     if base_path is not None:
         said["base_path"] = base_path.expanduser().absolute()
-    return settings().model_copy(update=said)
+    return usable(settings().model_copy(update=said))
 
 
 @contextmanager

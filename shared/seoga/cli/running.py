@@ -27,11 +27,16 @@ from seoga.cli.output import say, show
 from seoga.cli.progress import ProgressView
 from seoga.cli.serving import DEFAULT_TOOLS, connection_text
 from seoga.errors import Busy, SeogaError, ServiceUnavailable
-from seoga.kb import Kb
+from seoga.exposure import refuse_open
+from seoga.kb import Kb, list_kbs
+from seoga.wiring import load
 
 if TYPE_CHECKING:
     from seoga.contracts.indexing import Progress
     from seoga.wiring import Stack
+
+
+_NAMED = 5
 
 
 def register(app: typer.Typer) -> None:
@@ -47,6 +52,8 @@ def run(
     tools: Tools = DEFAULT_TOOLS,
 ) -> int:
     """Index a folder and serve it over MCP until Ctrl-C."""
+    refuse_open(chosen_settings(base_path, host=host, port=port))
+    load("seoga_gateway.server:choose")(tools)
     with listen_for(port, host, base_path) as held:
         bound = held.getsockname()[1]
         chosen = chosen_settings(base_path, host=host, port=bound)
@@ -55,6 +62,7 @@ def run(
             first = FirstRun(stack, kb)
             show(f"Serving MCP at {url_of(held)}")
             show(connection_text(url_of(held), chosen.base_path, tools))
+            _say_others(chosen.base_path, kb)
             first.start()
             try:
                 _serve(stack, tools, first, held)
@@ -67,6 +75,15 @@ def listen_for(port: int | None, host: str | None, base_path: Path | None) -> so
     """The socket to serve on; raises SeogaError when it is taken."""
     chosen = chosen_settings(base_path, host=host, port=port)
     return listen(chosen.host, chosen.port)
+
+
+def _say_others(base: Path, kb: Kb) -> None:
+    """What else can be found through this server; not everybody expects it."""
+    others = [other.name for other in list_kbs(base).kbs if other.id != kb.id]
+    if others:
+        more = f" and {len(others) - _NAMED} more" if len(others) > _NAMED else ""
+        named = ", ".join(others[:_NAMED]) + more
+        say(f"Searched too, as they are in {base}: {named}. --base-path gives this one its own.")
 
 
 class FirstRun:
@@ -141,7 +158,6 @@ def _serve(stack: Stack, tools: str, first: FirstRun, held: socket.socket) -> No
     import uvicorn
 
     from seoga.service import GRACE_S
-    from seoga.wiring import load
 
     app = load("seoga_gateway.app:create")(stack, tools, first.ready)
     config = uvicorn.Config(app, log_config=None, timeout_graceful_shutdown=GRACE_S)

@@ -23,6 +23,10 @@ if TYPE_CHECKING:
     from seoga.search.engine import SearchAnswer
 
 
+# Five passages of this length fit on a screen.
+_SHOWN_CHARS = 400
+
+
 def register(app: typer.Typer) -> None:
     """Adds the commands of this file."""
     app.command("search")(search)
@@ -50,6 +54,9 @@ def search(
     search_all: Annotated[
         bool, typer.Option("--all", help="Search what is excluded by default, too.")
     ] = False,
+    full: Annotated[
+        bool, typer.Option("--full", help="Print whole passages, however long.")
+    ] = False,
     as_json: AsJson = False,
 ) -> int:
     """Search; every hit says why it is there and where it stands."""
@@ -73,26 +80,28 @@ def search(
     if as_json:
         emit(answer.to_json())
     else:
-        _show(answer)
+        _show(answer, full)
     return 0
 
 
-def hit_lines(hit: Hit) -> list[str]:
-    """`[label]  path › Heading > Subheading  [date]`, then the text."""
+def hit_lines(hit: Hit, full: bool = True) -> list[str]:
+    """`[label]  path › Heading > Subheading  [date]`, then the text: whole, or where it is long
+    the part around the words of the question."""
     heading = " > ".join(hit.heading_path)
     head = f"{hit.label}  {hit.path}" + (f" › {heading}" if heading else "")
     date = hit.modified[:10]
     lines = [head + (f"  [{date}]" if date else "")]
-    if hit.header_row:
-        lines.append(hit.header_row)
-    return [*lines, hit.text, ""]
+    text = "\n".join(part for part in (hit.header_row, hit.text) if part)
+    if not full and len(text) > _SHOWN_CHARS:
+        text = hit.snippet.replace("**", "")
+    return [*lines, text, ""]
 
 
-def _show(answer: SearchAnswer) -> None:
+def _show(answer: SearchAnswer, full: bool) -> None:
     for warning in answer.warnings:
         say(f"warning: {warning}")
     for hit in answer.hits:
-        for line in hit_lines(hit):
+        for line in hit_lines(hit, full):
             show(line)
     if answer.message:
         show(answer.message)

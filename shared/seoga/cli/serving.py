@@ -12,7 +12,9 @@ import typer
 from seoga.cli.listening import listen, url_of
 from seoga.cli.options import AsJson, BasePath, Host, Port, Tools, chosen_settings
 from seoga.cli.output import emit, say, show
-from seoga.settings import settings
+from seoga.errors import InvalidArgument
+from seoga.exposure import refuse_open
+from seoga.settings import Settings, settings
 
 DEFAULT_TOOLS = "documents"
 
@@ -37,12 +39,14 @@ def serve(
     from seoga.wiring import build_stack, load
 
     chosen = chosen_settings(base_path, host=host, port=port)
+    load("seoga_gateway.server:choose")(tools)
     if transport == "stdio":
         stack = build_stack(chosen)
         # The client ends this process when it likes; a run that it asked for must go on.
         stack.detached_worker = True
         load("seoga_gateway.serve:serve_stdio")(stack, tools)
         return 0
+    refuse_open(chosen)
     # Asked for here, because a taken port must be one clear line before anything starts.
     with listen(chosen.host, chosen.port) as held:
         say(f"Serving MCP at {url_of(held)}")
@@ -62,7 +66,10 @@ def service(
     """Run one service under gunicorn; everything else is set by the environment."""
     from seoga.service import run_service
 
-    run_service(name, chosen_settings(host=host, port=port))
+    chosen = chosen_settings(host=host, port=port)
+    if name == "gateway":
+        refuse_open(chosen)
+    run_service(name, chosen)
     return 0
 
 
@@ -74,13 +81,34 @@ def connect(
     as_json: AsJson = False,
 ) -> int:
     """Print client configuration for both transports, ready to paste."""
+    from seoga.wiring import load
+
     chosen = chosen_settings(base_path, host=host, port=port)
-    url = f"http://{chosen.host}:{chosen.port}/mcp"
+    load("seoga_gateway.server:choose")(tools)
+    url = reachable_url(chosen)
     if as_json:
         emit({"http": http_config(url), "stdio": stdio_config(chosen.base_path, tools)})
     else:
         show(connection_text(url, chosen.base_path, tools))
     return 0
+
+
+def reachable_url(chosen: Settings) -> str:
+    """Where clients reach a server with these settings. Raises InvalidArgument for port 0 and
+    ConfigError for an address that a server would refuse."""
+    refuse_open(chosen)
+    if not chosen.port:
+        raise InvalidArgument(
+            "port 0 means any free one, which no client can know",
+            "Give the port that the server listens on: --port, or SEOGA_PORT.",
+        )
+    # A container publishes its port under an address of its own.
+    address = chosen.published or f"{_bracketed(chosen.host)}:{chosen.port}"
+    return f"http://{address}/mcp"
+
+
+def _bracketed(host: str) -> str:
+    return f"[{host}]" if ":" in host and not host.startswith("[") else host
 
 
 def connection_text(url: str, base_path: Path, tools: str = DEFAULT_TOOLS) -> str:

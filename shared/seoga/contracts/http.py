@@ -84,6 +84,20 @@ class Http:
         self._client.close()
 
 
+def readiness(base_url: str, seconds: float) -> str:
+    """What the service at `base_url` says of itself within `seconds`: "ready", or why not."""
+    try:
+        with httpx.Client(timeout=seconds, trust_env=False) as client:
+            answer = client.get(base_url.rstrip("/") + "/ready")
+            details = answer.json()
+    except (httpx.HTTPError, httpx.InvalidURL, ValueError) as error:
+        return f"does not answer ({type(error).__name__})"
+    if answer.is_success:
+        return "ready"
+    why = details.get("message") if isinstance(details, dict) else ""
+    return f"not ready: {why or f'HTTP {answer.status_code}'}"
+
+
 def _error_of(name: str, response: httpx.Response) -> SeogaError:
     try:
         data = response.json()

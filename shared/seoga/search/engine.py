@@ -12,6 +12,7 @@ from seoga.models import Hit
 from seoga.search.abstain import NOTHING_TO_SEARCH, Bar, Findings, message_of
 from seoga.search.fusion import Candidate
 from seoga.search.kbsearch import Found, KbSearch
+from seoga.search.labels import unknown_labels
 from seoga.search.present import Folder, Picked, pick
 from seoga.search.query import Query, analyse
 from seoga.search.query_vectors import QueryVectors
@@ -62,7 +63,8 @@ def search(
             trouble.append((kb, error))
     if not parts:
         raise trouble[0][1] if trouble else NotFound("There is no knowledge base to search.")
-    warnings = [f"{kb.name} was not searched: {error.message}" for kb, error in trouble]
+    warnings = unknown_labels(kbs, request.labels)
+    warnings += [f"{kb.name} was not searched: {error.message}" for kb, error in trouble]
     return _answer(parts, request, warnings)
 
 

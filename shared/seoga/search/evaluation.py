@@ -68,6 +68,12 @@ def evaluate(
     return {**_quality(ranked, bench.relevant), **_latency(milliseconds)}
 
 
+def _why(error: Exception) -> str:
+    if isinstance(error, OSError):
+        return f"{error.filename}: {error.strerror}"
+    return f"{type(error).__name__}: {error}"
+
+
 def load(folder: Path) -> Benchmark:
     """Reads a benchmark folder. Raises InvalidArgument when a file is missing or malformed."""
     try:
@@ -79,7 +85,7 @@ def load(folder: Path) -> Benchmark:
                 relevant.setdefault(row["query-id"], {})[row["corpus-id"]] = float(row["score"])
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise InvalidArgument(
-            f"{folder} is no benchmark: {type(error).__name__}: {error}",
+            f"{folder} is no benchmark: {_why(error)}",
             "It needs corpus.jsonl, queries.jsonl and qrels.jsonl.",
         ) from error
     if not relevant:

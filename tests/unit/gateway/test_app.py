@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
-from seoga.errors import ServiceUnavailable
+from seoga.errors import ConfigError, ServiceUnavailable
 from seoga.settings import settings
 from seoga.storage.database import open_writer
 from seoga.storage.leases import Lease
@@ -32,6 +32,24 @@ def test_an_indexed_knowledge_base_is_ready(kb) -> None:
         200,
         {"ready": True, "service": "gateway", "knowledge_bases": 1},
     )
+
+
+def test_the_other_services_are_told_of_and_hold_nothing_back(kb, monkeypatch, free_port) -> None:
+    monkeypatch.setenv("SEOGA_EMBEDDING_URL", f"http://127.0.0.1:{free_port}")
+    settings.cache_clear()
+    status, details = readiness()
+    assert status == 200
+    assert details["services"] == {"embedding": "does not answer (ConnectError)"}
+
+
+def test_an_address_that_others_could_reach_is_refused(base_path, monkeypatch) -> None:
+    monkeypatch.setenv("SEOGA_HOST", "0.0.0.0")
+    settings.cache_clear()
+    with pytest.raises(ConfigError, match="no token"):
+        create(Stack(settings()))
+    monkeypatch.setenv("SEOGA_PUBLISHED", "127.0.0.1:8765")
+    settings.cache_clear()
+    create(Stack(settings()))
 
 
 def test_knowledge_bases_without_any_index_are_not_ready(base_path, make_kb) -> None:

@@ -66,6 +66,19 @@ def test_a_folder_is_indexed_and_served_and_the_next_start_reuses_it(
     assert kb["index"]["files"]["Ready"] == 1
 
 
+def test_other_knowledge_bases_that_are_served_too_are_named(
+    seoga: Any, seoga_process: Any, docs: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "회의록").mkdir()
+    seoga("add", tmp_path / "회의록")
+    process = seoga_process("run", docs, "--port=0")
+    wait_ready(url_of(process))
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert "Searched too" in err.decode("utf-8")
+    assert "회의록" in err.decode("utf-8")
+
+
 def test_pasted_configuration_is_json(seoga: Any) -> None:
     text = seoga("connect").out
     decoder = json.JSONDecoder()

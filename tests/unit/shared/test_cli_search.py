@@ -52,6 +52,31 @@ def test_lines_show_label_path_heading_and_text(seoga: Any, kb: Kb) -> None:
     assert second == "# Errors"
 
 
+def test_a_long_passage_is_cut_around_the_words_and_whole_with_full(
+    seoga: Any, kb: Kb, tmp_path: Path
+) -> None:
+    filler = "보통 문장은 아무것도 말하지 않는다. " * 20
+    (tmp_path / "docs" / "long.md").write_text(
+        f"{filler}비행선 계류장은 옥상이다. {filler}", "utf-8"
+    )
+    seoga("exec", "--path", kb.folder)
+    shown = seoga("search", "비행선 계류장").out
+    _, passage, *_ = shown.splitlines()
+    assert "비행선 계류장은" in passage
+    assert len(passage) < 400
+    assert "**" not in passage
+    whole = seoga("search", "비행선 계류장", "--full").out
+    assert len(whole) > 2 * len(shown)
+
+
+def test_a_label_that_names_no_source_is_said_with_the_nearest(seoga: Any, kb: Kb) -> None:
+    done = seoga("search", "휴가", "--label", "dosc")
+    assert done.code == 0
+    assert "No source has the label 'dosc'; did you mean 'docs'?" in done.err
+    assert "there are: docs." in seoga("search", "휴가", "--label", "wiki").err
+    assert "label" not in seoga("search", "휴가", "--label", "docs").err
+
+
 def test_a_search_that_finds_nothing_says_so_and_exits_0(seoga: Any, kb: Kb) -> None:
     done = seoga("search", "leptoquark", "--json")
     assert (done.code, done.json["results"]) == (0, [])

@@ -1,0 +1,42 @@
+"""Labels that name no source: said, because a filter that matches nothing looks like no answer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from difflib import get_close_matches
+
+from seoga.errors import SeogaError
+from seoga.kb import Kb
+from seoga.search.readers import reading
+
+_MOST = 12
+
+
+def unknown_labels(kbs: Sequence[Kb], asked: Sequence[str]) -> list[str]:
+    """A sentence for each label that no source of these KBs has, with the nearest one there is."""
+    if not asked:
+        return []
+    known = list(dict.fromkeys(label for kb in kbs for label in _labels(kb)))
+    out = []
+    for label in asked:
+        if label not in known:
+            near = get_close_matches(label, known, 1)
+            rest = f"did you mean {near[0]!r}?" if near else f"there are: {_listed(known)}."
+            out.append(f"No source has the label {label!r}; {rest}")
+    return out
+
+
+def _labels(kb: Kb) -> list[str]:
+    """Of the configuration, and of what is still indexed of sources that were taken out of it."""
+    configured = [source.label for source in kb.sources()]
+    try:
+        with reading(kb.db_path) as conn:
+            rows = conn.execute("SELECT DISTINCT label FROM files").fetchall()
+    except SeogaError:
+        rows = []
+    return [*configured, *(label for (label,) in rows)]
+
+
+def _listed(labels: Sequence[str]) -> str:
+    more = f" and {len(labels) - _MOST} more" if len(labels) > _MOST else ""
+    return ", ".join(labels[:_MOST]) + more
