@@ -40,8 +40,7 @@ def test_the_worker_of_a_killed_master_ends_too(
     [master] = [
         child
         for child in psutil.Process().children()
-        if child.status() != psutil.STATUS_ZOMBIE
-        and f"--bind=127.0.0.1:{port}" in child.cmdline()
+        if child.status() != psutil.STATUS_ZOMBIE and f"--bind=127.0.0.1:{port}" in child.cmdline()
     ]
     workers = master.children(recursive=True)
     assert workers
