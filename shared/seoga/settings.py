@@ -77,6 +77,10 @@ class Settings(BaseModel):
     extract_memory_mb: int = Field(
         default=1024, ge=128, description="MiB of address space growth that a parser may use."
     )
+    passwords_file: str = Field(
+        default="",
+        description="A text file (UTF-8) of passwords, one a line, tried on encrypted documents.",
+    )
     ocr_language: str = Field(
         default="Hangul",
         pattern=r"^[A-Za-z_]+(\+[A-Za-z_]+)*$",

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, TypeVar
 
 from seoga.errors import ExtractionFailed, Reason
 from seoga_extraction.limits import MIB, Limits
+from seoga_extraction.passwords import Unlock, locked
 
 if TYPE_CHECKING:
     from lxml import etree
 
 _PIECE = 1 * MIB
+# The number that zip files give to members enciphered by WinZip.
+_AES = 99
+_Opened = TypeVar("_Opened")
 
 
 class Archive:
@@ -30,7 +34,12 @@ class Archive:
                 "Replace the file by a whole copy.",
                 Reason.CORRUPT,
             ) from error
-        self._limits = limits
+        self.limits = limits
+        # Set where parts are encrypted by the format itself: what a member was before.
+        self.decipher: Callable[[str, bytes], bytes] = _as_it_is
+        # Set where passwords are known: `Input.unlock`.
+        self.unlock: Unlock = _no_passwords
+        self._unlocked = False
         self._inflated = 0
         self._members = {info.filename: info for info in self._zip.infolist()}
         self.names = tuple(self._members)
@@ -38,15 +47,15 @@ class Archive:
 
     def _check(self) -> None:
         members = self._zip.infolist()
-        if len(members) > self._limits.archive_entries:
-            raise _bomb(f"it holds {len(members)} entries")
+        if len(members) > self.limits.archive_entries:
+            raise bomb(f"it holds {len(members)} entries")
         # Python's zipfile never gives more bytes than declared, so declared sizes bound the rest.
         total = sum(info.file_size for info in members)
-        if total > self._limits.archive_mb * MIB:
-            raise _bomb(f"it inflates to {total // MIB} MiB")
+        if total > self.limits.archive_mb * MIB:
+            raise bomb(f"it inflates to {total // MIB} MiB")
         packed = sum(info.compress_size for info in members)
-        if total > 64 * MIB and total > packed * self._limits.archive_ratio:
-            raise _bomb(f"it inflates {total // max(packed, 1)} times")
+        if total > 64 * MIB and total > packed * self.limits.archive_ratio:
+            raise bomb(f"it inflates {total // max(packed, 1)} times")
 
     def read(self, name: str) -> bytes:
         """The bytes of a member; b"" when there is none of that name."""
@@ -56,10 +65,10 @@ class Archive:
         with self.stream(name) as stream:
             while piece := stream.read(_PIECE):
                 self._inflated += len(piece)
-                if self._inflated > self._limits.archive_mb * MIB:
-                    raise _bomb("it inflates without end")
+                if self._inflated > self.limits.archive_mb * MIB:
+                    raise bomb("it inflates without end")
                 pieces.append(piece)
-        return b"".join(pieces)
+        return self.decipher(name, b"".join(pieces))
 
     @contextmanager
     def stream(self, name: str) -> Iterator[IO[bytes]]:
@@ -69,11 +78,7 @@ class Archive:
         """
         info = self._members[name]
         if info.flag_bits & 1:
-            raise ExtractionFailed(
-                "The file is protected by a password.",
-                "Save it without a password.",
-                Reason.ENCRYPTED,
-            )
+            self._open_lock(info)
         try:
             with self._zip.open(info) as stream:
                 yield stream
@@ -81,6 +86,27 @@ class Archive:
             raise ExtractionFailed(
                 f"{name} inside the file cannot be read ({error}).", "", Reason.CORRUPT
             ) from error
+
+    def _open_lock(self, info: zipfile.ZipInfo) -> None:
+        """Finds the password of a member, and with it of all. Raises ExtractionFailed."""
+        if self._unlocked:
+            return
+        if info.compress_type == _AES:
+            raise locked(
+                "The archive is protected by a password in WinZip's way (AES).", "Save it without."
+            )
+
+        def attempt(password: str) -> bool | None:
+            self._zip.setpassword(password.encode())
+            try:
+                # One in 256 wrong passwords passes the zip file's own check.
+                with self._zip.open(info) as stream:
+                    stream.read(_PIECE)
+            except (RuntimeError, zipfile.BadZipFile, zlib.error, EOFError):
+                return None
+            return True
+
+        self._unlocked = self.unlock("The file is protected by a password (ZipCrypto)", attempt)
 
     def xml(self, name: str) -> etree._Element | None:
         """The root of an XML member, None when absent. Nothing outside the member is ever read."""
@@ -106,7 +132,17 @@ def parse_xml(data: bytes, name: str) -> etree._Element:
         ) from error
 
 
-def _bomb(why: str) -> ExtractionFailed:
+def _no_passwords(what: str, attempt: Callable[[str], _Opened | None]) -> _Opened:
+    del attempt
+    raise locked(f"{what}.", "Save it without.")
+
+
+def _as_it_is(_: str, data: bytes) -> bytes:
+    return data
+
+
+def bomb(why: str) -> ExtractionFailed:
+    """The error of an archive that unpacks to too much."""
     return ExtractionFailed(
         f"The archive is refused: {why}.", "Unpack it and add what it holds.", Reason.TOO_LARGE
     )

@@ -147,12 +147,6 @@ def _refuse_ole(source: Input) -> None:
         source.path.open("rb") as stream,
         mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as view,
     ):
-        if view.find("EncryptedPackage".encode("utf-16-le")) >= 0:
-            raise ExtractionFailed(
-                "The document is protected by a password.",
-                "Save it without a password.",
-                Reason.ENCRYPTED,
-            )
         for name, what in _OLE_STREAMS:
             if view.find(name.encode("utf-16-le")) >= 0:
                 raise _unsupported(what)

@@ -12,6 +12,7 @@ from seoga.contracts.extraction import Event, unpack
 from seoga.errors import ExtractionFailed, SeogaError, ServiceUnavailable, unwire
 from seoga.models import Section, SectionKind
 from seoga.settings import Settings
+from seoga_extraction import passwords
 from seoga_extraction.children import Child, Gone, Pool
 from seoga_extraction.detect import formats
 from seoga_extraction.format import Format
@@ -27,12 +28,15 @@ class ExtractionEngine:
     """Implements `Extraction` with `settings.extract_workers` children, and one more for speech
     once there is something to transcribe. Thread-safe.
 
-    `package` is the folder of format modules. A child is held from the first event that is asked
+    `package` is the folder of format modules. Raises ConfigError for a passwords file that cannot
+    be read. A child is held from the first event that is asked
     for until the last one has arrived, so one thread must not read two streams in turn.
     """
 
     def __init__(self, settings: Settings, package: str = FORMATS) -> None:
+        passwords.read(settings.passwords_file)
         self._package = package
+        self._passwords_file = settings.passwords_file
         self._lanes = {lane.name: lane for lane in lanes(settings)}
         self._pools = {name: Pool(package, lane) for name, lane in self._lanes.items()}
 
@@ -108,7 +112,11 @@ class ExtractionEngine:
     def describe(self) -> dict[str, Any]:
         """See `Extraction.describe`."""
         known = sorted(formats(self._package), key=lambda one: one.name)
-        return {"version": VERSION, "formats": {one.name: self._described(one) for one in known}}
+        return {
+            "version": VERSION,
+            "formats": {one.name: self._described(one) for one in known},
+            "passwords": passwords.stamp(self._passwords_file),
+        }
 
     def _described(self, one: Format) -> dict[str, Any]:
         why = f"needs {one.missing}" if one.missing else ""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import IO, Any, TypeVar
 
 from seoga.errors import ExtractionFailed, Reason
 from seoga.models import DocumentInfo, Section
@@ -16,6 +16,8 @@ from seoga_extraction.archive import Archive, parse_xml
 from seoga_extraction.charset import decode
 from seoga_extraction.limits import MIB, Limits
 from seoga_extraction.markup import Outline, fenced, one_line, pipes, under
+from seoga_extraction.odf_crypt import unseal
+from seoga_extraction.passwords import unlocked
 
 __all__ = [
     "Archive",
@@ -33,6 +35,7 @@ __all__ = [
 ]
 
 Parsed = Iterator[DocumentInfo | Section]
+_Opened = TypeVar("_Opened")
 HEAD_BYTES = 64 * 1024
 # A mail in a mail in a mail: what is deeper is named, not read.
 MAX_INNER = 3
@@ -102,10 +105,27 @@ class Input:
     @cached_property
     def archive(self) -> Archive:
         """Its members, guarded. Raises ExtractionFailed."""
-        return Archive(self.path, self.limits)
+        archive = Archive(self.path, self.limits)
+        archive.unlock = self.unlock
+        return archive
 
-    def inner(self, name: str, data: bytes) -> Parsed:
-        """The events of a file inside this one (an attachment, a chapter).
+    def unlock(self, what: str, attempt: Callable[[str], _Opened | None]) -> _Opened:
+        """What `attempt` gives for the first given password that is not wrong (None).
+
+        `what` says which file is closed and how, such as "The PDF is protected by a password
+        (AES-128)". Raises ExtractionFailed (encrypted).
+        """
+        return unlocked(self.options.get("passwords_file", ""), what, attempt)
+
+    def unseal(self, what: str) -> bytes | None:
+        """Opens the parts of `archive` that are encrypted as in OpenDocument; `what` names the
+        file, such as "The HWPX document". Gives the package inside where all of it was one
+        encrypted part. Raises ExtractionFailed."""
+        return unseal(self.archive, self.unlock, what)
+
+    def inner(self, name: str, data: bytes | Callable[[IO[bytes]], object]) -> Parsed:
+        """The events of a file inside this one (an attachment, a chapter); `data` are its bytes,
+        or what writes them.
 
         Raises ExtractionFailed, at any point: what that file fails with, or too_large when it is
         nested deeper than MAX_INNER files.
@@ -115,9 +135,15 @@ class Input:
                 f"Files are nested deeper than {MAX_INNER} levels.", "", Reason.TOO_LARGE
             )
         with tempfile.NamedTemporaryFile(prefix="seoga-inner-") as held:
-            held.write(data)
+            held.write(data) if isinstance(data, bytes) else data(held.file)
             held.flush()
-            yield from self.reader(Input(Path(held.name), name, self.limits, self.depth + 1))
+            source = Input(Path(held.name), name, self.limits, self.depth + 1)
+            source.options, source.on_grant = self.options, self.on_grant
+            try:
+                yield from self.reader(source)
+            finally:
+                for key, value in source.figures.items():
+                    self.figures[key] = self.figures.get(key, 0.0) + value
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,7 +52,7 @@ def lanes(settings: Settings) -> tuple[Lane, ...]:
         COMMON,
         settings.extract_workers,
         limits,
-        OcrConfig.of(settings).to_json(),
+        {**OcrConfig.of(settings).to_json(), "passwords_file": settings.passwords_file},
         {"MALLOC_ARENA_MAX": "2"},
     )
     return (common, _speech(settings))

@@ -34,7 +34,8 @@ _HEALED = frozenset(
 @dataclass(frozen=True, slots=True)
 class Versions:
     """`formats` are those that can be read now, with their versions; `nesting` those that read
-    files inside with the others; `cheap` those of which nothing is kept."""
+    files inside with the others; `cheap` those of which nothing is kept; `passwords` says when
+    they changed, not what they are."""
 
     extraction: str
     chunking: str
@@ -42,9 +43,12 @@ class Versions:
     nesting: frozenset[str]
     cheap: frozenset[str]
     every_format: str
+    passwords: str = ""
 
     def reading(self, format_name: str, reason: str = "") -> str:
         """The version of extraction behind a file of this format that ended with this reason."""
+        if reason == Reason.ENCRYPTED and self.passwords:
+            return f"{self.extraction}.{self.every_format}.{self.passwords}"
         one = self.formats.get(format_name)
         if one is None or format_name in self.nesting or reason in _HEALED:
             return f"{self.extraction}.{self.every_format}"
@@ -93,6 +97,7 @@ def current(description: Mapping[str, Any], sizes: Sizes) -> Versions:
         nesting=frozenset(name for name, found in formats.items() if found.get("nests")),
         cheap=frozenset(name for name, found in formats.items() if found.get("cheap")),
         every_format=xxh3_64_hexdigest(json.dumps(versions).encode())[:8],
+        passwords=str(description.get("passwords", "")),
     )
 
 

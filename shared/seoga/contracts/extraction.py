@@ -37,10 +37,12 @@ class Extraction(Protocol):
         ...
 
     def describe(self) -> dict[str, Any]:
-        """`{version, formats: {name: {extensions, available, why, version, cheap, nests}}}`.
+        """`{version, formats: {name: {extensions, available, why, version, cheap, nests}},
+        passwords}`.
 
         A `version` changes when output may change: of all files, or of those of a format. What
         `cheap` formats give need not be kept; one that `nests` reads files inside with the others.
+        `passwords` changes when other ones are tried on encrypted files.
         """
         ...
 

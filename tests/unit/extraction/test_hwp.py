@@ -9,10 +9,12 @@ import zlib
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
+from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -22,6 +24,7 @@ from seoga.text.normal import nfc
 from seoga_extraction.formats._hancom.model import Styles
 from seoga_extraction.formats._hancom.story import Story
 from seoga_extraction.formats.hwp.body import Body
+from seoga_extraction.formats.hwp.password import key_of
 from seoga_extraction.formats.hwp.records import MAX_RECORDS, Tag, records
 
 Reading = Callable[..., Any]
@@ -117,14 +120,20 @@ def table(*cells: tuple[int, int, int, int, str]) -> bytes:
     return out
 
 
-def document(section: bytes, flags: int = 1, info: bytes = b"", storage: str = "BodyText") -> bytes:
+def document(
+    section: bytes,
+    flags: int = 1,
+    info: bytes = b"",
+    storage: str = "BodyText",
+    cipher: Callable[[bytes], bytes] = bytes,
+) -> bytes:
     def packed(data: bytes) -> bytes:
         deflate = zlib.compressobj(9, zlib.DEFLATED, -15)
-        return deflate.compress(data) + deflate.flush() if flags & 1 else data
+        return cipher(deflate.compress(data) + deflate.flush() if flags & 1 else data)
 
     return compound(
         {
-            "FileHeader": SIGNATURE + struct.pack("<II", 0x05010000, flags),
+            "FileHeader": SIGNATURE + struct.pack("<IIII", 0x05010000, flags, 0, 4),
             "DocInfo": packed(info),
             f"{storage}/Section0": packed(section),
         }
@@ -190,6 +199,44 @@ def test_locked_documents_say_so(read: Reading, bit: int) -> None:
     with pytest.raises(ExtractionFailed, match="protected") as failed:
         read("a.hwp", document(paragraph("x"), flags=1 | 1 << bit))
     assert failed.value.reason is Reason.ENCRYPTED
+
+
+def enciphered(password: bytes, data: bytes) -> bytes:
+    """Bit by bit, as the format of Hangul does it."""
+    encryptor = Cipher(algorithms.AES(key_of(password)), modes.ECB()).encryptor()
+    register, out = 0, 0
+    for at in range(8 * len(data)):
+        mask = encryptor.update(register.to_bytes(16, "big"))[0] >> 7
+        bit = data[at // 8] >> (7 - at % 8) & 1 ^ mask
+        register = (register << 1 | bit) & ((1 << 128) - 1)
+        out = out << 1 | bit
+    return out.to_bytes(len(data), "big")
+
+
+@pytest.mark.parametrize("spelling", ["utf-8", "cp949"])
+def test_a_document_with_a_password_opens_with_it_and_no_other(
+    read: Reading, tmp_path: Path, spelling: str
+) -> None:
+    cipher = partial(enciphered, "비밀번호1".encode(spelling))
+    info = record(Tag.DOCUMENT_PROPERTIES, 0, bytes(26))
+    locked = document(paragraph("감춘 글"), flags=3, info=info, cipher=cipher)
+    file = tmp_path / "passwords"
+    options = {"passwords_file": str(file)}
+    file.write_text("x\n비밀번호1\n", encoding="utf-8")
+    assert read("a.hwp", locked, options).text == "감춘 글"
+    file.write_text("x\ny\n", encoding="utf-8")
+    with pytest.raises(ExtractionFailed, match="any of the 2 passwords") as failed:
+        read("a.hwp", locked, options)
+    assert failed.value.reason is Reason.ENCRYPTED
+
+
+def test_an_older_encryption_says_that_it_is_not_known(read: Reading) -> None:
+    data = document(paragraph("x"), flags=3)
+    old = data.replace(
+        struct.pack("<IIII", 0x05010000, 3, 0, 4), struct.pack("<IIII", 0x05010000, 3, 0, 2)
+    )
+    with pytest.raises(ExtractionFailed, match="encryption version 2"):
+        read("a.hwp", old)
 
 
 def test_a_distribution_document_is_read_and_its_notice_is_not(read: Reading, handed: Path) -> None:

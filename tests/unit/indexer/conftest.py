@@ -30,6 +30,7 @@ class TextExtraction:
 
     def __init__(self) -> None:
         self.version = "1"
+        self.passwords = ""
         self.versions: dict[str, str] = {}
         self.cheap: set[str] = set()
         self.extensions = [".md", ".txt"]
@@ -49,7 +50,8 @@ class TextExtraction:
             yield Section(paragraph)
 
     def describe(self) -> dict[str, Any]:
-        return {"version": self.version, "formats": {e: self._format(e) for e in self.extensions}}
+        formats = {one: self._format(one) for one in self.extensions}
+        return {"version": self.version, "formats": formats, "passwords": self.passwords}
 
     def _format(self, extension: str) -> dict[str, Any]:
         return {

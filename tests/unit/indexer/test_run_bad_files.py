@@ -66,6 +66,20 @@ def test_a_new_reader_heals_what_was_unsupported(place: Any) -> None:
     assert place.extraction.reads == []
 
 
+def test_other_passwords_take_only_encrypted_files_again(place: Any) -> None:
+    age(place.write("a.md", "apple"))
+    age(place.write("locked.md", "!encrypted"))
+    age(place.write("broken.md", "!corrupt"))
+    place.run()
+    place.run()
+    assert place.extraction.reads == []
+    place.extraction.passwords = "1700000000"
+    place.run()
+    assert place.extraction.reads == ["locked.md"]
+    place.run()
+    assert place.extraction.reads == []
+
+
 def test_a_new_extraction_version_reads_everything_once(place: Any) -> None:
     age(place.write("a.md", "apple"))
     place.run()

@@ -9,7 +9,7 @@ from email.message import Message
 from email.parser import BytesParser
 from typing import Any
 
-from seoga.errors import ExtractionFailed
+from seoga.errors import ExtractionFailed, Reason
 from seoga.models import DocumentInfo, Section, SectionKind
 from seoga_extraction.format import Format, Input, Outline, Parsed, corrupt, one_line, under
 from seoga_extraction.formats.eml.parts import Part, body_of, charset_text, header, mend, size_of
@@ -38,7 +38,10 @@ MAX_ATTACHMENTS = 200
 
 
 def parse(source: Input) -> Parsed:
-    """The body as HTML where that says more than the plain text; attachments follow it."""
+    """The body as HTML where that says more than the plain text; attachments follow it.
+
+    An attachment that a password would open is told at the end too, so that a person hears of it.
+    """
     message = _message(source.data)
     mend(message)
     headers = {name: text for name in _SHOWN if (text := header(message, name))}
@@ -82,6 +85,7 @@ def _body(source: Input, part: Part, path: tuple[str, ...]) -> Iterator[Section]
 
 
 def _attachments(source: Input, parts: list[Part], outline: Outline) -> Iterator[Section]:
+    locked: ExtractionFailed | None = None
     for count, part in enumerate(parts):
         name = one_line(part.name) or f"attachment {count + 1}"
         yield outline.heading(2, f"Attachment: {name}")
@@ -97,9 +101,13 @@ def _attachments(source: Input, parts: list[Part], outline: Outline) -> Iterator
                     yield under(event, path, len(path))
         except ExtractionFailed as error:
             yield _unread(name, part, error.message, path)
+            if error.reason is Reason.ENCRYPTED:
+                locked = locked or error
             continue
         if not said:
             yield _unread(name, part, "it holds no text", path)
+    if locked is not None:
+        raise locked
 
 
 def _unread(name: str, part: Part, why: str, path: tuple[str, ...]) -> Section:
@@ -133,5 +141,11 @@ def sniff(source: Input) -> bool:
 
 
 FORMAT = Format(
-    "eml", parse, extensions=(".eml", ".mht", ".mhtml"), sniff=sniff, text=True, nests=True
+    "eml",
+    parse,
+    extensions=(".eml", ".mht", ".mhtml"),
+    sniff=sniff,
+    text=True,
+    nests=True,
+    version="2",
 )

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 from seoga.errors import ExtractionFailed, Reason
 from seoga_extraction.format import Input, corrupt
 from seoga_extraction.formats.hwp.distribution import decrypted
+from seoga_extraction.formats.hwp.password import deciphered, key_of, spellings
+from seoga_extraction.formats.hwp.records import Tag
 
 if TYPE_CHECKING:
     from olefile import OleFileIO
@@ -23,6 +25,10 @@ _SECTION = re.compile(r"^Section(\d+)$")
 # Bits of the flags in FileHeader.
 _COMPRESSED, _PASSWORD, _DISTRIBUTION, _DRM = 1, 1 << 1, 1 << 2, 1 << 4
 _CERTIFICATE, _CERTIFICATE_DRM = 1 << 8, 1 << 10
+# Hangul 7.0 and later; the older three are not known.
+_KNOWN_ENCRYPTION = 4
+# Bytes of DocInfo that tell a right password from a wrong one.
+_TELLING = 1024
 
 
 class Container:
@@ -42,10 +48,38 @@ class Container:
             raise corrupt("The HWP file has no valid header.")
         self._flags = int.from_bytes(header[36:40], "little")
         self._check()
+        self._key = b""
+        if self._flags & _PASSWORD:
+            self._key = self._unlocked(source, int.from_bytes(header[44:48], "little"))
+
+    def _unlocked(self, source: Input, version: int) -> bytes:
+        """The key of a password that fits. Raises ExtractionFailed (encrypted)."""
+        if version != _KNOWN_ENCRYPTION:
+            raise _locked(
+                f"a password in a way that is not known here (encryption version {version})",
+                "Save it in Hangul without a password.",
+            )
+        info = self._raw("DocInfo")[:_TELLING] if self._ole.exists("DocInfo") else b""
+
+        def attempt(password: str) -> bytes | None:
+            keys = map(key_of, spellings(password))
+            return next((key for key in keys if self._fits(deciphered(info, key))), None)
+
+        return source.unlock("The HWP document is protected by a password (AES-128)", attempt)
+
+    def _fits(self, info: bytes) -> bool:
+        """The first record of this stream has the properties of the document, in every file."""
+        try:
+            head = zlib.decompressobj(-15).decompress(info, 4) if self._compressed else info
+        except zlib.error:
+            return False
+        return int.from_bytes(head[:4], "little") & 0xFFFFF == Tag.DOCUMENT_PROPERTIES
+
+    @property
+    def _compressed(self) -> bool:
+        return bool(self._flags & _COMPRESSED)
 
     def _check(self) -> None:
-        if self._flags & _PASSWORD:
-            raise _locked("a password", "Save it in Hangul without a password.")
         if self._flags & (_DRM | _CERTIFICATE_DRM):
             raise _locked("rights management (DRM)", "Have its owner release it.")
         if self._flags & _CERTIFICATE:
@@ -84,16 +118,20 @@ class Container:
         """The chart (as XML) of an embedded object; b"" when it holds none."""
         import olefile
 
-        data = self.stream(f"BinData/BIN{number:04X}.OLE")
-        start = data.find(olefile.MAGIC, 0, 64)
-        if start < 0:
-            return b""
         try:
+            data = self.stream(f"BinData/BIN{number:04X}.OLE")
+            start = data.find(olefile.MAGIC, 0, 64)
+            if start < 0:
+                return b""
             with olefile.OleFileIO(data[start:]) as inner:
                 name = "OOXMLChartContents"
                 return inner.openstream(name).read() if inner.exists(name) else b""
         except (OSError, ValueError, IndexError, struct.error):
             # A broken picture of a chart is no reason to lose the text around it.
+            return b""
+        except ExtractionFailed as error:
+            if error.reason is not Reason.CORRUPT:
+                raise
             return b""
 
     def properties(self) -> dict[int, object]:
@@ -111,12 +149,13 @@ class Container:
 
     def _read(self, name: str) -> bytes:
         try:
-            return self._raw(name)
+            raw = self._raw(name)
+            return deciphered(raw, self._key) if self._key else raw
         except (OSError, ValueError, IndexError, struct.error) as error:
             raise corrupt(f"{name} inside the HWP file cannot be read ({error}).") from error
 
     def _inflate(self, data: bytes) -> bytes:
-        if not self._flags & _COMPRESSED:
+        if not self._compressed:
             return data
         inflater = zlib.decompressobj(-15)
         pieces = []

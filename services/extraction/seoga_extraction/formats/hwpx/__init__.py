@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from itertools import chain, islice
 
-from seoga.errors import ExtractionFailed, Reason
+from seoga.errors import ExtractionFailed
 from seoga.models import DocumentInfo, Section
 from seoga_extraction.format import Archive, Format, Input, Parsed, corrupt, one_line
 from seoga_extraction.formats._hancom.chart import chart_table
@@ -30,7 +30,7 @@ _META = {
 def parse(source: Input) -> Parsed:
     """Tracked changes as accepted; headers and footers once, at the end."""
     archive = source.archive
-    _check_open(archive)
+    source.unseal("The HWPX document")
     names = [name for name in archive.names if _SECTION.match(name)]
     if not names:
         raise corrupt("The HWPX file has no section part.")
@@ -65,16 +65,6 @@ def _order(name: str) -> int:
     return int(found[1]) if found else 0
 
 
-def _check_open(archive: Archive) -> None:
-    """Encrypted parts are named in the manifest, the way OpenDocument does it."""
-    if b"encryption-data" in archive.read("META-INF/manifest.xml"):
-        raise ExtractionFailed(
-            "The HWPX document is protected by a password.",
-            "Save it in Hangul without a password.",
-            Reason.ENCRYPTED,
-        )
-
-
 def _properties(archive: Archive) -> tuple[str, dict[str, str]]:
     """Title and other properties; a broken or absent package file costs only them."""
     try:
@@ -100,4 +90,6 @@ def sniff(source: Input) -> bool:
     )
 
 
-FORMAT = Format("hwpx", parse, extensions=(".hwpx", ".hwtx"), sniff=sniff, needs=("lxml",))
+FORMAT = Format(
+    "hwpx", parse, extensions=(".hwpx", ".hwtx"), sniff=sniff, needs=("lxml", "cryptography")
+)

@@ -12,6 +12,10 @@ _KINDS = (b"opendocument.text", b"opendocument.text-template", b"opendocument.te
 
 def parse(source: Input) -> Parsed:
     """Tracked changes as accepted."""
+    whole = source.unseal("The OpenDocument text")
+    if whole is not None:
+        yield from source.inner(source.name, whole)
+        return
     package = Package(source.archive)
     root = package.text
     if root is None:
@@ -24,7 +28,8 @@ def parse(source: Input) -> Parsed:
 
 def sniff(source: Input) -> bool:
     """A zip file whose media type is a text, or a content that holds one."""
-    if not source.is_zip or "content.xml" not in source.archive.names:
+    names = source.archive.names if source.is_zip else ()
+    if "content.xml" not in names and "encrypted-package" not in names:
         return False
     kind = source.archive.read("mimetype").strip()
     return kind.endswith(_KINDS) or (
@@ -32,4 +37,6 @@ def sniff(source: Input) -> bool:
     )
 
 
-FORMAT = Format("odt", parse, extensions=(".odt", ".ott", ".odm"), sniff=sniff, needs=("lxml",))
+FORMAT = Format(
+    "odt", parse, extensions=(".odt", ".ott", ".odm"), sniff=sniff, needs=("lxml", "cryptography")
+)

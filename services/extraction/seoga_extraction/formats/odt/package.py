@@ -54,17 +54,10 @@ def descendants(element: _Element | None, *names: str) -> Iterator[_Element]:
 
 
 class Package:
-    """Raises ExtractionFailed (encrypted) for a document with a password."""
+    """The archive must have been unsealed."""
 
     def __init__(self, archive: Archive) -> None:
         self._archive = archive
-        manifest = archive.xml("META-INF/manifest.xml")
-        if next(descendants(manifest, "encryption-data"), None) is not None:
-            raise ExtractionFailed(
-                "The document is protected by a password.",
-                "Save it without a password.",
-                Reason.ENCRYPTED,
-            )
         self._content = archive.xml("content.xml")
         self._styles = archive.xml("styles.xml")
 

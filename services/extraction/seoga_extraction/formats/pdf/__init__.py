@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from seoga.errors import ExtractionFailed, Reason
 from seoga.models import DocumentInfo
 from seoga_extraction.format import Format, Input, Parsed, corrupt, one_line
 from seoga_extraction.formats.pdf.page import UNREADABLE, mupdf
@@ -14,6 +13,9 @@ from seoga_extraction.formats.pdf.stream import Pages
 _JUNK_TITLE = re.compile(
     r"^(?:microsoft word - |untitled|\(anonymous\)|제목 없음|.*\.(?:docx?|hwpx?|pptx?|pdf)$)", re.I
 )
+
+# The V of the encryption dictionary (ISO 32000-2, table 20).
+_CIPHERS = {"1": " (RC4)", "2": " (RC4)", "4": " (AES-128)", "5": " (AES-256)"}
 
 
 def parse(source: Input) -> Parsed:
@@ -30,7 +32,7 @@ def parse(source: Input) -> Parsed:
     except (pymupdf.FileDataError, RuntimeError) as error:
         raise corrupt(f"The PDF cannot be opened ({error}).") from error
     with document:
-        _unlock(document)
+        _unlock(document, source)
         if _count(document) < 1:
             raise corrupt("The PDF has no pages.")
         yield DocumentInfo("pdf", _title(document), {"pages": document.page_count})
@@ -44,12 +46,16 @@ def _count(document: Any) -> int:
         return 0
 
 
-def _unlock(document: Any) -> None:
+def _unlock(document: Any, source: Input) -> None:
     """Many files are encrypted only against printing: the empty password opens them."""
-    if document.needs_pass and not document.authenticate(""):
-        raise ExtractionFailed(
-            "The PDF is protected by a password.", "Save it without a password.", Reason.ENCRYPTED
-        )
+    if not document.needs_pass or document.authenticate(""):
+        return
+    _, version = document.xref_get_key(-1, "Encrypt/V")
+
+    def attempt(password: str) -> bool | None:
+        return bool(document.authenticate(password)) or None
+
+    source.unlock(f"The PDF is protected by a password{_CIPHERS.get(version, '')}", attempt)
 
 
 def _title(document: Any) -> str:

@@ -1,0 +1,92 @@
+"""The passwords that a person gave for encrypted files: read when needed, never shown or stored."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Protocol, TypeVar
+
+from seoga.errors import ConfigError, ExtractionFailed, Reason
+
+SETTING = "SEOGA_PASSWORDS_FILE"
+# Each costs about a tenth of a second at an Office file.
+MOST = 200
+
+_Opened = TypeVar("_Opened")
+
+
+class Unlock(Protocol):
+    """What gives the first thing that a password opens, see `unlocked`."""
+
+    def __call__(self, what: str, attempt: Callable[[str], _Opened | None]) -> _Opened:
+        """`attempt` gives None for a wrong password."""
+        ...
+
+
+def read(path: str) -> list[str]:
+    """One password a line, as it stands there, without the line's end; none for "".
+
+    Raises ConfigError naming the setting and the file, never a line of it.
+    """
+    if not path:
+        return []
+    try:
+        text = Path(path).read_bytes().decode("utf-8-sig")
+    except OSError as error:
+        raise ConfigError(
+            f"{SETTING}={path}: the file cannot be read ({error.strerror or error}).",
+            "Name a text file with one password a line, or leave the setting away.",
+        ) from error
+    except UnicodeDecodeError as error:
+        raise ConfigError(
+            f"{SETTING}={path}: the file is not UTF-8 text.", "Save it as UTF-8."
+        ) from error
+    found = [line for line in text.replace("\r\n", "\n").split("\n") if line]
+    if len(found) > MOST:
+        raise ConfigError(
+            f"{SETTING}={path}: {len(found)} passwords; at most {MOST} are tried.",
+            "Remove those that open nothing any more.",
+        )
+    return list(dict.fromkeys(found))
+
+
+def stamp(path: str) -> str:
+    """Changes when the file is changed; says nothing of what stands in it. "" without passwords.
+
+    It goes into indexes, so it must not be made from the passwords.
+    """
+    try:
+        return f"{Path(path).stat().st_mtime_ns}" if read(path) else ""
+    except (ConfigError, OSError):
+        return ""
+
+
+def unlocked(path: str, what: str, attempt: Callable[[str], _Opened | None]) -> _Opened:
+    """What `attempt` gives for the first password that opens the file; None means a wrong one.
+
+    `what` says which file and which encryption, without a full stop. Raises ExtractionFailed
+    (encrypted), telling what to do.
+    """
+    try:
+        given = read(path)
+    except ConfigError as error:
+        raise locked(f"{what}. {error.message}", error.hint) from error
+    for password in given:
+        opened = attempt(password)
+        if opened is not None:
+            return opened
+    if not given:
+        raise locked(
+            f"{what}, and {SETTING} names none.",
+            f"Put the password into a file that {SETTING} names (one a line), or save it without.",
+        )
+    tried = "the password" if len(given) == 1 else f"any of the {len(given)} passwords"
+    raise locked(
+        f"{what}, which is not {tried} of {SETTING}.",
+        "Add its password to that file, or save it without.",
+    )
+
+
+def locked(message: str, hint: str) -> ExtractionFailed:
+    """The error of a file that stays closed."""
+    return ExtractionFailed(message, hint, Reason.ENCRYPTED)
