@@ -119,6 +119,11 @@ class Settings(BaseModel):
     lease_seconds: float = Field(
         default=30.0, gt=0, description="A lease not renewed for this long is free."
     )
+    query_timeout_s: float = Field(
+        default=5.0,
+        gt=0,
+        description="Seconds a search waits for the embedding service; then words alone count.",
+    )
     queue_workers: int = Field(
         default=1,
         ge=1,
@@ -133,7 +138,7 @@ class Settings(BaseModel):
     check_at: str = Field(
         default="",
         pattern=_SCHEDULE,
-        description="When every knowledge base is queued for a look at its sources; same form.",
+        description="When every knowledge base is queued: `03:30`, `06:00,18:00` or `6h`.",
     )
     handed: str = Field(default="", description="Folder of handed test material (tests only).")
 
@@ -165,7 +170,7 @@ def settings() -> Settings:
 
 def usable(config: Settings) -> Settings:
     """The same settings. Raises ConfigError when the base path is something else than a folder."""
-    if config.base_path.exists() and not config.base_path.is_dir():
+    if os.path.exists(config.base_path) and not os.path.isdir(config.base_path):
         raise ConfigError(
             f"the base path {config.base_path} is a file",
             "Give the folder that holds the knowledge bases: --base-path, or SEOGA_BASE_PATH.",

@@ -3,6 +3,7 @@ errors again."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -10,11 +11,16 @@ from typing import Any
 import httpx
 
 from seoga import __version__
+from seoga.contracts.deadline import given, remaining
 from seoga.errors import SeogaError, ServiceUnavailable, unwire
 from seoga.logs import request_id
 
 # Connecting is quick or hopeless; reading waits for work such as a long document.
 TIMEOUT = httpx.Timeout(connect=5.0, read=600.0, write=60.0, pool=60.0)
+# Anything that lives says its version; more time than that is for machines under load.
+VERSION_S = 30.0
+# Who did not answer in time is left alone for as long: the next person must not wait too.
+REST_S = 10.0
 
 
 class Http:
@@ -27,6 +33,7 @@ class Http:
         self.base_url = base_url.rstrip("/")
         self._client = httpx.Client(transport=transport, timeout=TIMEOUT, trust_env=False)
         self._checked = False
+        self._rests_until = 0.0
 
     def json(self, method: str, path: str, **options: Any) -> Any:
         """The JSON answer of a call. Raises the error that the service raised, or
@@ -45,10 +52,21 @@ class Http:
         except httpx.HTTPError as error:
             raise self._unavailable(error) from error
 
+    def _patience(self, most: float | None) -> httpx.Timeout:
+        """The time-outs of one call; raises ServiceUnavailable where no time is left."""
+        left = remaining()
+        if left is not None and (left <= 0 or time.monotonic() < self._rests_until):
+            raise self._late()
+        known = [each for each in (left, most) if each is not None]
+        if not known:
+            return TIMEOUT
+        return httpx.Timeout(min(known), connect=min(5.0, *known))
+
     @contextmanager
     def _send(self, method: str, path: str, **options: Any) -> Iterator[httpx.Response]:
         headers = {**options.pop("headers", {}), "x-request-id": request_id.get()}
         url = self.base_url + path
+        options["timeout"] = self._patience(options.pop("seconds", None))
         with self._client.stream(method, url, headers=headers, **options) as response:
             if response.status_code >= 400:
                 response.read()
@@ -60,7 +78,7 @@ class Http:
         if self._checked:
             return
         try:
-            with self._send("GET", "/health") as response:
+            with self._send("GET", "/health", seconds=VERSION_S) as response:
                 response.read()
                 version = response.json().get("version")
         except (httpx.HTTPError, ValueError) as error:
@@ -74,9 +92,18 @@ class Http:
         self._checked = True
 
     def _unavailable(self, error: Exception) -> ServiceUnavailable:
+        if isinstance(error, httpx.TimeoutException) and remaining() is not None:
+            self._rests_until = time.monotonic() + REST_S
+            return self._late()
         return ServiceUnavailable(
             f"The {self.name} service at {self.base_url} does not answer ({type(error).__name__}).",
             f"Start it, or unset SEOGA_{self.name.upper()}_URL to work in this process.",
+        )
+
+    def _late(self) -> ServiceUnavailable:
+        return ServiceUnavailable(
+            f"The {self.name} service at {self.base_url} did not answer within {given():g} s.",
+            f"Look at the log of the {self.name} service; words alone (bm25) need none.",
         )
 
     def close(self) -> None:

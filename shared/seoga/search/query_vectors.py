@@ -9,10 +9,12 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from seoga.contracts.deadline import within
 from seoga.contracts.embedding import Embedding
 from seoga.errors import EmbeddingFailed, SeogaError
 from seoga.kb import Kb
 from seoga.models import EmbeddingSpec, ModelCard
+from seoga.settings import settings
 
 Float32 = NDArray[np.float32]
 
@@ -35,7 +37,8 @@ class QueryVectors:
         """
         if card.key not in self._made:
             try:
-                self._made[card.key] = self._embed(kb, card)
+                with within(settings().query_timeout_s):
+                    self._made[card.key] = self._embed(kb, card)
             except SeogaError as error:
                 self._made[card.key] = error
         made = self._made[card.key]
