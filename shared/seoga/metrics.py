@@ -28,13 +28,24 @@ SERVICE_READY = Gauge(
     multiprocess_mode="livemin",
 )
 EXTRACTION_FILES = Counter(
-    "seoga_extraction_files_total", "Files extracted, by outcome or reason.", ("outcome",)
+    "seoga_extraction_files_total",
+    "Files extracted, by format and by outcome: text, the reason of a failure, or abandoned.",
+    ("format", "outcome"),
 )
-EXTRACTION_SECONDS = Histogram("seoga_extraction_file_seconds", "Time to extract a file.")
+EXTRACTION_SECONDS = Histogram(
+    "seoga_extraction_file_seconds",
+    "Time to extract a file, without the time that its caller took.",
+    ("format",),
+    buckets=(0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 100, 300, 1000, 3600),
+)
+EXTRACTION_BYTES = Counter(
+    "seoga_extraction_read_bytes_total", "Bytes of the files extracted.", ("format",)
+)
 EXTRACTION_RSS = Gauge(
     "seoga_extraction_child_mebibytes",
-    "Memory of the parser process that finished last.",
-    multiprocess_mode="livemax",
+    "Memory that the parser processes of a lane (common, speech) hold together.",
+    ("lane",),
+    multiprocess_mode="livesum",
 )
 EXTRACTION_PAGES = Counter(
     "seoga_extraction_pages_total", "Pages read, by what gave their text: text or ocr.", ("how",)

@@ -44,7 +44,8 @@ def build_app(
     """The ASGI app of a service.
 
     `ready` returns details when the service can work and raises a SeogaError when it cannot (503);
-    `close` runs at the stop; `lifespan` wraps the time in between.
+    what `app.state.health` returns, where a service sets it, is told by /health; `close` runs at
+    the stop; `lifespan` wraps the time in between.
     """
     logs.configure(settings().log_level, settings().log_json)
 
@@ -77,8 +78,9 @@ def _operations(name: str, ready: Ready) -> APIRouter:
     router = APIRouter()
 
     @router.get("/health")
-    def health() -> dict[str, str]:
-        return {"status": "ok", "service": name, "version": __version__}
+    def health(request: Request) -> dict[str, Any]:
+        more: Ready = getattr(request.app.state, "health", dict)
+        return {"status": "ok", "service": name, "version": __version__, **more()}
 
     @router.get("/ready")
     def readiness() -> Response:

@@ -43,6 +43,14 @@ class SelfTest:
         finally:
             self._done.set()
 
+    def device(self) -> dict[str, Any]:
+        """For /health: what speech runs on, or why on nothing; `testing` until that is known."""
+        if not self._done.is_set():
+            return {"speech": {"device": "", "state": "testing"}}
+        if self._trouble is not None:
+            return {"speech": {"device": "", "state": "off", "why": self._trouble.message}}
+        return {"speech": {**self._found, "state": "on"}}
+
     def details(self) -> dict[str, Any]:
         """For /ready. Raises ServiceUnavailable where a GPU is required and was not found, or not
         yet: hours on a CPU are not what was asked for."""
@@ -80,4 +88,6 @@ def create() -> FastAPI:
 
     # One more than there are parsers: a recording takes hours and has a process of its own.
     api = routes(engine, config.extract_workers + 1, config.max_file_mb)
-    return build_app("extraction", routes=[api], ready=ready, close=engine.close, lifespan=testing)
+    app = build_app("extraction", routes=[api], ready=ready, close=engine.close, lifespan=testing)
+    app.state.health = speech.device
+    return app

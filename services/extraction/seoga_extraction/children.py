@@ -19,7 +19,7 @@ from typing import Any
 from seoga.errors import ExtractionFailed, Reason, ServiceUnavailable
 from seoga.settings import environment
 from seoga_extraction.lanes import Lane
-from seoga_extraction.limits import Limits
+from seoga_extraction.limits import Limits, resident_mb
 from seoga_extraction.worker import HEADER, Orders
 
 RECYCLE_FILES = 2000
@@ -178,6 +178,17 @@ class Pool:
     def closed(self) -> bool:
         """Whether `close` was called: children that end now say nothing about their file."""
         return self._closed
+
+    @property
+    def name(self) -> str:
+        """What its children read: "common" formats, or that of their lane."""
+        return self._lane.name or "common"
+
+    def resident_mb(self) -> int:
+        """MiB that all its children hold in memory now."""
+        with self._change:
+            pids = [child.pid for child in (*self._idle, *self._busy)]
+        return sum(map(resident_mb, pids))
 
     def take(self) -> Child:
         """A child for one file; waits while all are busy. Raises ServiceUnavailable when closed."""

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 from seoga import metrics
 from seoga.contracts.extraction import Event, unpack
-from seoga.errors import ExtractionFailed, SeogaError, ServiceUnavailable, unwire
-from seoga.models import Section, SectionKind
+from seoga.errors import ExtractionFailed, ServiceUnavailable, unwire
 from seoga.settings import Settings
 from seoga_extraction import passwords
 from seoga_extraction.children import Child, Gone, Pool
+from seoga_extraction.costs import Costs
 from seoga_extraction.detect import formats
 from seoga_extraction.format import Format
 from seoga_extraction.lanes import COMMON, SPEECH, lanes
@@ -29,8 +29,8 @@ class ExtractionEngine:
     once there is something to transcribe. Thread-safe.
 
     `package` is the folder of format modules. Raises ConfigError for a passwords file that cannot
-    be read. A child is held from the first event that is asked
-    for until the last one has arrived, so one thread must not read two streams in turn.
+    be read. A child is held from the first event that is asked for until the last one has arrived,
+    so one thread must not read two streams in turn.
     """
 
     def __init__(self, settings: Settings, package: str = FORMATS) -> None:
@@ -42,22 +42,14 @@ class ExtractionEngine:
 
     def extract(self, path: Path, name: str) -> Generator[Event, None, None]:
         """The events of one file, see `Extraction.extract`. Leaving the stream early is fine."""
-        started = time.monotonic()
-        outcome = "abandoned"
-        try:
-            for message in self._messages(path, name):
-                _count(message.get("figures", {}))
+        costs = Costs(path)
+        with costs.counted(), closing(self._messages(path, name)) as messages:
+            for message in costs.timed(messages):
+                costs.end(message)
                 for item in message["events"]:
-                    yield _observed(unpack(item))
+                    yield costs.seen(unpack(item))
                 if "error" in message:
                     raise unwire(message["error"])
-            outcome = "text"
-        except SeogaError as error:
-            outcome = error.reason.value if isinstance(error, ExtractionFailed) else error.code
-            raise
-        finally:
-            metrics.EXTRACTION_FILES.labels(outcome).inc()
-            metrics.EXTRACTION_SECONDS.observe(time.monotonic() - started)
 
     def _messages(self, path: Path, name: str) -> Generator[dict[str, Any], None, None]:
         """The frames of one file, from a child of the lane that its format asks for."""
@@ -86,8 +78,8 @@ class ExtractionEngine:
                 raise ServiceUnavailable("Extraction is closing.") from error
             raise
         finally:
-            metrics.EXTRACTION_RSS.set(child.rss_mb)
             pool.give(child, healthy)
+            metrics.EXTRACTION_RSS.labels(pool.name).set(pool.resident_mb())
         return last
 
     def speech(self) -> dict[str, Any]:
@@ -148,20 +140,3 @@ def _asked(pool: Pool, ask: Callable[[Child], None]) -> Child:
         else:
             return child
     raise ServiceUnavailable("Extraction processes end before they take any work.")
-
-
-def _count(figures: Mapping[str, float]) -> None:
-    recognised = figures.get("ocr_pages", 0)
-    metrics.EXTRACTION_PAGES.labels("ocr").inc(recognised)
-    metrics.EXTRACTION_PAGES.labels("text").inc(figures.get("pages", 0) - recognised)
-    metrics.OCR_SECONDS.inc(figures.get("ocr_seconds", 0))
-    if audio := figures.get("audio_s"):
-        metrics.SPEECH_AUDIO.inc(audio)
-        metrics.SPEECH_SECONDS.inc(figures["work_s"])
-        metrics.SPEECH_FACTOR.observe(figures["work_s"] / audio)
-
-
-def _observed(event: Event) -> Event:
-    if isinstance(event, Section) and event.kind is SectionKind.PAGE and "ocr" in event.meta:
-        metrics.OCR_CONFIDENCE.observe(event.meta["ocr"].get("confidence", 0))
-    return event

@@ -102,13 +102,14 @@ def _soft(which: int, value: int) -> None:
     resource.setrlimit(which, (ceiling, hard))
 
 
-def resident_mb() -> int:
-    """MiB this process holds in memory now (the peak, where the system does not tell)."""
+def resident_mb(pid: int = 0) -> int:
+    """MiB that this process, or another one, holds in memory now; 0 for one that is gone. Where
+    the system does not tell: the peak of this one."""
     try:
-        pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
+        text = Path(f"/proc/{pid or 'self'}/statm").read_text(encoding="ascii")
     except OSError:
-        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
-    return pages * resource.getpagesize() // MIB
+        return 0 if pid else resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+    return int(text.split()[1]) * resource.getpagesize() // MIB
 
 
 def _mapped_bytes() -> int:

@@ -3,8 +3,8 @@
 Request: one line of JSON `{"path", "name"}`, or `{"check": true}` to hear what the formats of this
 lane found to work with. Frame: 4 bytes of length (big endian), then JSON `{"events": [...]}`. One
 may have `"grant_s"`, more time for this file. The last one has `"end": true`, and may have
-`"error"`, `"figures"` (numbers for metrics), `"status"` (the answer to a check) or `"lane"`: it
-read nothing, a child of that lane must be asked.
+`"error"`, `"format"`, `"figures"` (numbers for metrics), `"status"` (the answer to a check) or
+`"lane"`: it read nothing, a child of that lane must be asked.
 """
 
 from __future__ import annotations
@@ -162,7 +162,8 @@ def serve(source: Input, known: Sequence[Format], answer: Answer, lane: str = ""
     except Exception as failed:
         error = _explain(failed, chosen)
     full = isinstance(error, ExtractionFailed) and error.reason is Reason.OUT_OF_MEMORY
-    answer.end(error, retire=full, figures=source.figures)
+    name = "" if chosen is None else chosen.name
+    answer.end(error, retire=full, figures=source.figures, format=name)
 
 
 def check(known: Sequence[Format], answer: Answer, lane: Lane) -> None:
