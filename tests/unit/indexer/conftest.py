@@ -40,7 +40,7 @@ class TextExtraction:
     def extract(self, path: Path, name: str) -> Iterator[Event]:
         self.reads.append(name)
         self.before(path, name)
-        if path.suffix not in self.extensions:
+        if Path(name).suffix not in self.extensions:
             raise ExtractionFailed("no reader", reason=Reason.UNSUPPORTED)
         text = path.read_text(encoding="utf-8")
         yield DocumentInfo(path.suffix)
