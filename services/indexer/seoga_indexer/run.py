@@ -25,7 +25,7 @@ from seoga.kb import Kb
 from seoga.models import FileState, Partial
 from seoga.settings import Settings
 from seoga.storage.database import open_reader
-from seoga.storage.documents import DocumentStore
+from seoga.storage.documents import SWEPT, DocumentStore
 from seoga.storage.reading import index_info
 from seoga_indexer import versions
 from seoga_indexer.channel import Channel, Stopped
@@ -84,6 +84,7 @@ class Run:
         self._warnings: list[str] = []
         self._connectors: dict[str, Connector] = {}
         self._complete = False
+        self._trouble = ""
         self._deadline = 0.0
 
     def execute(self) -> RunResult:
@@ -98,17 +99,19 @@ class Run:
             self._prepare()
             self._start()
             self._loop()
-        if self._complete and self._order.partial is None:
-            self._store.set_meta(versions.KEY, json.dumps(self._versions.to_json()))
+        self._tidy()
         return self._result(int((time.monotonic() - started) * 1000))
 
     def _prepare(self) -> None:
         sizes = sizes_of(self._kb)
         self._versions = versions.current(self._ports.extraction.describe(), sizes)
         generation = self._generation()
-        if self._order.partial is not None:
-            self._store.restart_embedding()
-        self._text = self._text_stage(sizes)
+        order, since = self._order, ""
+        if order.partial is not None or order.force:
+            since, resumed = self._store.begin_redo(order.partial or "force")
+            if order.partial is not None and not resumed:
+                self._store.restart_embedding()
+        self._text = self._text_stage(sizes, since)
         self._embed = EmbedStage(
             EmbedPlan(self._ports.embedding, self._kb.embedding_spec(), generation),
             self._reader,
@@ -140,9 +143,19 @@ class Run:
             self._warnings.append(f"No vectors in this run: {error.message}")
             return 0
 
-    def _text_stage(self, sizes: Sizes) -> TextStage:
+    def _tidy(self) -> None:
+        """What comes after the work; the next run does it where this one was stopped."""
+        cancelled = self._order.cancel.is_set
+        while not cancelled() and self._store.sweep_generations() >= SWEPT:
+            pass
+        if self._complete and self._order.partial is None:
+            self._store.set_meta(versions.KEY, json.dumps(self._versions.to_json()))
+        if self._complete and not (cancelled() or self._trouble):
+            self._store.end_redo()
+
+    def _text_stage(self, sizes: Sizes, since: str) -> TextStage:
         force = self._order.force
-        redo = versions.redo_rule(self._versions, force)
+        redo = versions.redo_rule(self._versions, since if force else "")
         sources = self._kb.sources()
         connectors = {source.label: connector_for(source) for source in sources}
         self._connectors = connectors
@@ -201,6 +214,7 @@ class Run:
                 self._finish_text(message)
             elif isinstance(message, EmbedDone):
                 embed_done = True
+                self._trouble = message.trouble
                 if message.trouble and not self._order.cancel.is_set():
                     self._warnings.append(f"Some chunks have no vectors yet: {message.trouble}")
             elif message is not None:

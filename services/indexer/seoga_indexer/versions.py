@@ -119,6 +119,11 @@ def outdated(store: DocumentStore, now: Versions) -> Counter[str]:
     return found
 
 
-def redo_rule(now: Versions, force: bool) -> Redo:
-    """From which stage on known files are done again; with `force`, all of them from the first."""
-    return (lambda _: Depth.EXTRACT) if force else now.depth
+def redo_rule(now: Versions, forced_since: str = "") -> Redo:
+    """From which stage on known files are done again. `forced_since`: when a run began that does
+    all of them again from the first; those indexed since then are done."""
+
+    def forced(known: KnownFile) -> Depth:
+        return now.depth(known) if known.indexed_at > forced_since else Depth.EXTRACT
+
+    return forced if forced_since else now.depth

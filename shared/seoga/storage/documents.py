@@ -39,7 +39,7 @@ _UPSERT = (
 )
 _KNOWN = (
     "SELECT id, label, path, size, mtime_ns, scanned_ns, version, hash, state, stage, reason,"
-    " chunk_count, format, {made} FROM files"
+    " chunk_count, format, indexed_at, {made} FROM files"
 )
 _KEEP = "INSERT OR REPLACE INTO extractions (hash, hint, made, data) VALUES (?, ?, ?, ?)"
 # The schema that brought `files.made` and the kept extractions.
@@ -48,7 +48,10 @@ _PENDING = (
     "SELECT id, file_id, text, heading_path, header_row, context, keywords, attempts FROM chunks"
     f" WHERE state = '{ChunkState.PENDING}' AND id > ? ORDER BY id LIMIT ?"
 )
+_REDO = "redo"
 _PAGE = 5000
+# Vectors of a replaced model that go in one transaction: a fraction of a second.
+SWEPT = 2000
 # Level 1 costs a third of the default and gives up a tenth of the space.
 _ZLIB_LEVEL = 1
 _NO_MARKS = zlib.compress(b"[]")
@@ -231,6 +234,11 @@ class DocumentStore:
         with self._write() as conn:
             return generations.store(conn, generation, rows)
 
+    def sweep_generations(self, limit: int = SWEPT) -> int:
+        """Deletes vectors that a newer model has replaced, so many at a time. Returns how many."""
+        with self._write(content=False) as conn:
+            return generations.sweep(conn, limit)
+
     def fail_chunks(self, errors: Sequence[tuple[int, str]]) -> None:
         """One more failed try for each (chunk id, message); after three the chunk is Failed, its
         file Degraded."""
@@ -267,6 +275,21 @@ class DocumentStore:
             conn.execute("DELETE FROM meta WHERE key = 'progress'")
         with self._lock:
             checkpoint(self.conn)
+
+    def begin_redo(self, what: str) -> tuple[str, bool]:
+        """Opens a run that does finished work again (`force`, `embedding`, …): since when it goes
+        on, and whether one of the same kind was interrupted and is resumed."""
+        found = json.loads(self.meta(_REDO, "{}"))
+        if found.get("what") == what:
+            return str(found["since"]), True
+        since = now()
+        self.set_meta(_REDO, json.dumps({"what": what, "since": since}))
+        return since, False
+
+    def end_redo(self) -> None:
+        """It is complete, or has no meaning any more."""
+        with self._write(content=False) as conn:
+            conn.execute("DELETE FROM meta WHERE key = ?", (_REDO,))
 
     def progress(self, data: Mapping[str, Any]) -> None:
         """What the run is doing now, for get_index_info. Call it about once a second."""

@@ -66,7 +66,10 @@ def ensure(conn: sqlite3.Connection, card: ModelCard | None) -> int:
         conn.execute(
             "INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)", (_TARGET, str(wanted))
         )
-        conn.execute("DELETE FROM generations WHERE status = 'building' AND id != ?", (wanted,))
+        conn.execute(
+            "UPDATE generations SET status = 'retired' WHERE status = 'building' AND id != ?",
+            (wanted,),
+        )
         _restate(conn, wanted)
     swap(conn)
     return wanted
@@ -83,7 +86,9 @@ def restart(conn: sqlite3.Connection) -> None:
 def store(conn: sqlite3.Connection, generation: int, rows: Sequence[ChunkVectors]) -> int:
     """Writes vectors of chunks that still exist and refreshes their files. Returns how many chunks
     there were."""
-    row = conn.execute("SELECT card FROM generations WHERE id = ?", (generation,)).fetchone()
+    row = conn.execute(
+        "SELECT card FROM generations WHERE id = ? AND status != 'retired'", (generation,)
+    ).fetchone()
     if row is None:
         raise StorageError(f"embedding generation {generation} was replaced by another model")
     dimension = card_of(row[0]).dimension
@@ -129,7 +134,8 @@ def refresh(conn: sqlite3.Connection, chunk_ids: Iterable[int]) -> None:
 
 
 def swap(conn: sqlite3.Connection) -> None:
-    """Makes a complete target live; the generations before it go, with their vectors."""
+    """Makes a complete target live, in one step whatever its size; those before it are retired,
+    and their vectors go in small steps (`sweep`)."""
     wanted = target(conn)
     row = conn.execute("SELECT status FROM generations WHERE id = ?", (wanted,)).fetchone()
     if row is None or row[0] == "live":
@@ -137,9 +143,26 @@ def swap(conn: sqlite3.Connection) -> None:
     waiting = conn.execute(
         f"SELECT EXISTS (SELECT 1 FROM chunks WHERE state = '{ChunkState.PENDING}')"
     ).fetchone()[0]
-    if not waiting:
-        conn.execute("DELETE FROM generations WHERE id != ?", (wanted,))
+    # A model that gave nothing at all must not take the place of one that serves.
+    made = "SELECT EXISTS (SELECT 1 FROM vectors WHERE generation = ?) OR NOT EXISTS"
+    useful = conn.execute(f"{made} (SELECT 1 FROM chunks)", (wanted,)).fetchone()[0]
+    if useful and not waiting:
+        conn.execute("UPDATE generations SET status = 'retired' WHERE id != ?", (wanted,))
         conn.execute("UPDATE generations SET status = 'live' WHERE id = ?", (wanted,))
+
+
+def sweep(conn: sqlite3.Connection, limit: int) -> int:
+    """Deletes at most `limit` vectors of retired generations, and those that have none left.
+    Returns how many went."""
+    retired = "SELECT id FROM generations WHERE status = 'retired'"
+    went = conn.execute(
+        "DELETE FROM vectors WHERE rowid IN"
+        f" (SELECT rowid FROM vectors WHERE generation IN ({retired}) LIMIT ?)",
+        (limit,),
+    ).rowcount
+    if went < limit:
+        conn.execute("DELETE FROM generations WHERE status = 'retired'")
+    return went
 
 
 def _exists(conn: sqlite3.Connection, chunk_id: int) -> bool:
@@ -152,6 +175,10 @@ def _find_or_make(conn: sqlite3.Connection, card: ModelCard) -> int:
     if row:
         # The threshold is no part of the identity and follows the registry.
         conn.execute("UPDATE generations SET card = ? WHERE id = ?", (text, row[0]))
+        conn.execute(
+            "UPDATE generations SET status = 'building' WHERE id = ? AND status = 'retired'",
+            (row[0],),
+        )
         return int(row[0])
     status = "building" if live(conn) else "live"
     made = conn.execute(

@@ -58,6 +58,7 @@ class KnownFile:
     reason: str
     chunk_count: int
     format: str = ""
+    indexed_at: str = ""
     made: str = ""
 
 

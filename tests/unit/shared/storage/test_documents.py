@@ -243,9 +243,13 @@ def test_the_old_vectors_serve_until_the_new_model_is_complete(store: DocumentSt
     serving = generations.live(store.conn)
     assert serving is not None
     assert (serving[0], serving[1]) == (new, card("new"))
-    assert count(store.conn, "vectors") == 2
     with pytest.raises(StorageError, match="replaced by another model"):
         store.commit_vectors(old, [vectors(first.id)])
+    assert store.sweep_generations(1) == 1
+    assert count(store.conn, "generations") == 2
+    assert (store.sweep_generations(5), store.sweep_generations(5)) == (1, 0)
+    assert count(store.conn, "vectors") == 2
+    assert count(store.conn, "generations") == 1
 
 
 def test_going_back_to_the_old_model_costs_only_what_changed(store: DocumentStore) -> None:
@@ -256,7 +260,38 @@ def test_going_back_to_the_old_model_costs_only_what_changed(store: DocumentStor
     store.commit_text([prepared("a.md", "alpha", "changed")])
     store.ensure_generation(card("old"))
     assert [chunk.text for chunk in store.pending(10)] == ["changed"]
+    store.sweep_generations()
     assert count(store.conn, "generations") == 1
+
+
+def test_a_replaced_model_that_is_wanted_again_keeps_what_is_left_of_it(
+    store: DocumentStore,
+) -> None:
+    old = store.ensure_generation(card("old"))
+    store.commit_text([prepared("a.md", "alpha", "beta")])
+    embed_all(store)
+    store.ensure_generation(card("new"))
+    embed_all(store)
+    assert store.sweep_generations(1) == 1
+    assert store.ensure_generation(card("old")) == old
+    assert len(store.pending(10)) == 1
+    embed_all(store)
+    serving = generations.live(store.conn)
+    assert serving is not None
+    assert serving[0] == old
+
+
+def test_a_model_that_gave_nothing_never_serves(store: DocumentStore) -> None:
+    old = store.ensure_generation(card("old"))
+    store.commit_text([prepared("a.md", "alpha")])
+    embed_all(store)
+    store.ensure_generation(card("new"))
+    for _ in range(generations.MAX_ATTEMPTS):
+        store.fail_chunks([(chunk.id, "refused") for chunk in store.pending(10)])
+    assert store.pending(10) == []
+    serving = generations.live(store.conn)
+    assert serving is not None
+    assert serving[0] == old
 
 
 def test_embedding_turned_off_and_on_again_embeds_what_came_between(store: DocumentStore) -> None:
