@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 import sqlite3
 import threading
-import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any
 
-from seoga.models import ChunkState, FileState, ModelCard, Place, Stage
+from seoga.models import ChunkState, FileState, ModelCard, Stage
 from seoga.storage import content, generations
 from seoga.storage.database import checkpoint, speaking, transaction
 from seoga.storage.leases import Lease
@@ -26,6 +25,7 @@ from seoga.storage.records import (
     PreparedFile,
     Touch,
 )
+from seoga.storage.texts import pack_text
 
 _FILE_COLUMNS = (
     "label, path, size, mtime_ns, scanned_ns, version, hash, url, state, stage, reason, detail,"
@@ -52,9 +52,6 @@ _REDO = "redo"
 _PAGE = 5000
 # Vectors of a replaced model that go in one transaction: a fraction of a second.
 SWEPT = 2000
-# Level 1 costs a third of the default and gives up a tenth of the space.
-_ZLIB_LEVEL = 1
-_NO_MARKS = zlib.compress(b"[]")
 
 
 def now() -> str:
@@ -140,7 +137,7 @@ class DocumentStore:
         `reuse`, its chunks whose words (text, heading, header row, context, keywords) are the same
         keep id, state and vectors.
         """
-        packed = [_pack_text(prepared) for prepared in batch]
+        packed = [pack_text(prepared) for prepared in batch]
         ids = []
         with self._write() as conn:
             waits = generations.target(conn) != 0
@@ -383,20 +380,3 @@ def _known(row: tuple[Any, ...]) -> KnownFile:
 def _waiting(row: tuple[Any, ...]) -> PendingChunk:
     head, path, tail = row[:3], tuple(json.loads(row[3])), row[4:]
     return PendingChunk(*(*head, path, *tail))
-
-
-def _pack_text(prepared: PreparedFile) -> tuple[bytes, bytes]:
-    text = zlib.compress(prepared.text.encode("utf-8", "surrogatepass"), _ZLIB_LEVEL)
-    if not prepared.marks:
-        return text, _NO_MARKS
-    marks = [[offset, place.to_json()] for offset, place in prepared.marks]
-    return text, zlib.compress(json.dumps(marks, ensure_ascii=False).encode(), _ZLIB_LEVEL)
-
-
-def unpack_text(text: bytes, marks: bytes) -> tuple[str, list[tuple[int, Place]]]:
-    """Inverse of what commit 1 stores: the text and its (offset, place) marks."""
-    pairs = json.loads(zlib.decompress(marks))
-    return (
-        zlib.decompress(text).decode("utf-8", "surrogatepass"),
-        [(offset, Place.from_json(place)) for offset, place in pairs],
-    )

@@ -14,8 +14,8 @@ from seoga.errors import NotFound
 from seoga.models import ChunkState, FileState, Place
 from seoga.storage import generations
 from seoga.storage.database import snapshot
-from seoga.storage.documents import unpack_text
 from seoga.storage.migrate import schema_version
+from seoga.storage.texts import unpack_text
 
 _STORED = (
     'SELECT c.id, c.file_id, c.ordinal, c.text, c.start, c."end", c.heading_path, c.header_row,'

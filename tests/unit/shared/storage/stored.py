@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 
 from seoga.models import Chunk, ModelCard
+from seoga.storage import generations
+from seoga.storage.documents import DocumentStore
 from seoga.storage.records import ChunkVectors, FileRow, PreparedChunk, PreparedFile, Tokens
 
 DIMENSION = 4
@@ -70,3 +72,13 @@ def assert_sound(conn: Connection) -> None:
 
 def database(folder: Path) -> Path:
     return folder / "kb" / "rag.db"
+
+
+def embed_all(store: DocumentStore) -> None:
+    generation = generations.target(store.conn)
+    assert generation
+    store.commit_vectors(generation, [vectors(chunk.id) for chunk in store.pending(1000)])
+
+
+def states(store: DocumentStore) -> dict[str, str]:
+    return dict(store.conn.execute("SELECT path, state FROM files"))
