@@ -140,6 +140,24 @@ class Settings(BaseModel):
         pattern=_SCHEDULE,
         description="When every knowledge base is queued: `03:30`, `06:00,18:00` or `6h`.",
     )
+    watch: bool = Field(
+        default=False, description="The indexer service queues a run when a source has changed."
+    )
+    watch_mode: Literal["auto", "events", "poll"] = Field(
+        default="auto",
+        description="How folders are watched; auto: by polling where the kernel tells nothing.",
+    )
+    watch_settle_s: float = Field(
+        default=2.0, gt=0, description="Seconds without a change after which a file is whole."
+    )
+    watch_poll_s: float = Field(
+        default=30.0, gt=0, description="Seconds between two looks at a folder that is polled."
+    )
+    watch_interval_s: float = Field(
+        default=900.0,
+        gt=0,
+        description="Seconds between two looks at other sources, and for events that were missed.",
+    )
     handed: str = Field(default="", description="Folder of handed test material (tests only).")
 
     @model_validator(mode="before")

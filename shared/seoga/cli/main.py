@@ -21,6 +21,7 @@ from seoga.cli import (
     searching,
     serving,
     transcribing,
+    watching,
 )
 from seoga.cli.output import emit, say
 from seoga.errors import Cancelled, InvalidArgument, SeogaError
@@ -37,7 +38,7 @@ app = typer.Typer(
 )
 for group in (
     *(running, serving, indexing, pruning, searching, inspecting, evaluating),
-    *(extracting, transcribing),
+    *(extracting, transcribing, watching),
 ):
     group.register(app)
 

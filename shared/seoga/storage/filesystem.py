@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import platformdirs
@@ -36,16 +37,30 @@ def file_system(path: Path, mountinfo: str) -> str:
     `mountinfo` is the text of /proc/self/mountinfo: see proc_pid_mountinfo(5).
     """
     best, kind = -1, ""
+    for point, found in _points(mountinfo):
+        # ">=": of two mounts at one point, the later covers the earlier.
+        if len(point.parts) >= best and path.is_relative_to(point):
+            best, kind = len(point.parts), found
+    return kind
+
+
+def _points(mountinfo: str) -> Iterator[tuple[Path, str]]:
     for line in mountinfo.splitlines():
         left, dash, right = line.partition(" - ")
         fields = left.split(" ")
-        if not dash or len(fields) < 5:
-            continue
-        point = Path(_ESCAPE.sub(lambda found: chr(int(found[1], 8)), fields[4]))
-        # ">=": of two mounts at one point, the later covers the earlier.
-        if len(point.parts) >= best and path.is_relative_to(point):
-            best, kind = len(point.parts), right.split(" ")[0]
-    return kind
+        if dash and len(fields) >= 5:
+            point = Path(_ESCAPE.sub(lambda found: chr(int(found[1], 8)), fields[4]))
+            yield point, right.split(" ")[0]
+
+
+def file_systems(root: Path, mountinfo: str | None = None) -> set[str]:
+    """The types of the file systems that the folder lies on, and of those mounted below it."""
+    real, mounts = root.resolve(), _mounts(mountinfo)
+    return {file_system(real, mounts), *(kind for _, kind in _below(real, mounts))} - {""}
+
+
+def _below(real: Path, mounts: str) -> Iterator[tuple[Path, str]]:
+    return ((point, kind) for point, kind in _points(mounts) if point.is_relative_to(real))
 
 
 def is_network(path: Path, mountinfo: str | None = None) -> bool:
