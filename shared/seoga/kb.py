@@ -81,6 +81,7 @@ class Kb:
             dimension=asked.dimension,
             batch_size=asked.batch_size,
             keep_alive=asked.keep_alive,
+            num_ctx=asked.num_ctx,
         )
 
     def keep_labels(self) -> None:

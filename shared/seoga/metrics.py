@@ -70,6 +70,23 @@ SPEECH_DEVICE = Gauge(
     multiprocess_mode="livemax",
 )
 
+PROVIDER_CALLS = Counter(
+    "seoga_embedding_provider_calls_total",
+    "Calls to providers, by outcome: ok or the class of the error.",
+    ("provider", "outcome"),
+)
+PROVIDER_SECONDS = Histogram(
+    "seoga_embedding_provider_call_seconds",
+    "Time of a call to a provider.",
+    ("provider",),
+    buckets=(0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 180),
+)
+PROVIDER_TOKENS = Counter(
+    "seoga_embedding_provider_tokens_total",
+    "Tokens that providers counted, by use: embed, or in and out of a context.",
+    ("provider", "use"),
+)
+
 INDEXER_FILES = Counter(
     "seoga_indexer_files_total", "Files indexed, by outcome or reason.", ("outcome",)
 )

@@ -314,6 +314,7 @@ class EmbeddingSpec:
     dimension: int = 0
     batch_size: int = 0
     keep_alive: str = "5m"
+    num_ctx: int = 8192
 
 
 @dataclass(frozen=True, slots=True)
@@ -322,7 +323,8 @@ class ModelCard:
 
     Two cards with the same `key` give comparable vectors. `threshold` is the registry's cosine
     threshold for
-    answers (not part of the key), `verified` is False for a model the registry does not know.
+    answers (not part of the key), `verified` is False for a model the registry does not know,
+    `price` is US dollars a million tokens (0: free or unknown).
     """
 
     provider: str
@@ -333,6 +335,7 @@ class ModelCard:
     pooling: str
     threshold: float
     verified: bool = True
+    price: float = 0.0
 
     @property
     def key(self) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal
@@ -112,6 +113,12 @@ class Settings(BaseModel):
         default_factory=_cores, ge=1, description="Processes of the builtin embedder."
     )
     cores: int = Field(default_factory=_cores, ge=1, description="Cores to plan for.")
+    provider_calls: int = Field(
+        default=4, ge=1, le=64, description="Calls in flight to one embedding or LLM provider."
+    )
+    provider_calls_per_minute: int = Field(
+        default=0, ge=0, description="Calls a minute to one provider; 0: as many as it takes."
+    )
 
     log_level: str = Field(default="info", description="debug, info, warning or error.")
     log_json: bool = Field(default=False, description="Structured logs as JSON lines.")
@@ -197,17 +204,32 @@ def usable(config: Settings) -> Settings:
 
 
 def api_key(preset: str) -> str:
-    """The API key of a preset: `X_API_KEY`, else the file `X_API_KEY_FILE` names, else ""."""
+    """The API key of a preset: the file that `X_API_KEY_FILE` names, else `X_API_KEY`, else "".
+
+    Raises ConfigError when that file cannot be read.
+    """
+    variable = api_key_variable(preset)
+    if path := os.environ.get(variable + "_FILE"):
+        try:
+            return Path(path).read_text(encoding="utf-8").strip()
+        except (OSError, UnicodeDecodeError) as error:
+            raise ConfigError(
+                f"{variable}_FILE={path} cannot be read: {type(error).__name__}.",
+                "It must name a text file that this process may read.",
+            ) from error
+    return os.environ.get(variable, "").strip()
+
+
+def api_key_variable(preset: str) -> str:
+    """The environment variable of a preset: "OpenAI" → OPENAI_API_KEY."""
     names = {
         "claude": "ANTHROPIC",
         "anthropic": "ANTHROPIC",
         "gemini": "GEMINI",
         "google": "GEMINI",
     }
-    variable = names.get(preset.lower(), preset.upper()) + "_API_KEY"
-    if path := os.environ.get(variable + "_FILE"):
-        return Path(path).read_text(encoding="utf-8").strip()
-    return os.environ.get(variable, "")
+    plain = re.sub(r"[^A-Z0-9]+", "_", preset.strip().upper())
+    return names.get(preset.strip().lower(), plain) + "_API_KEY"
 
 
 def metrics_dir() -> str:

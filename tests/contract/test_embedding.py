@@ -21,7 +21,6 @@ from seoga.contracts.embedding import (
 from seoga.errors import (
     ConfigError,
     EmbeddingFailed,
-    MissingDependency,
     ProviderFault,
     ServiceUnavailable,
 )
@@ -100,8 +99,8 @@ def test_a_wrong_config_is_the_same_error_on_both_sides(port: Embedding) -> None
     with pytest.raises(ConfigError, match="unknown") as caught:
         port.card(EmbeddingSpec(provider="opneai"))
     assert "builtin" in caught.value.hint
-    with pytest.raises(MissingDependency, match="not available in this version"):
-        port.embed_query("x", EmbeddingSpec(provider="ollama"))
+    with pytest.raises(ConfigError, match=r"embedding\.baseUrl"):
+        port.embed_query("x", EmbeddingSpec(provider="azure", model="d"))
     with pytest.raises(ConfigError):
         port.embed_passages(PASSAGES, EmbeddingSpec(model="no-such-model"))
 

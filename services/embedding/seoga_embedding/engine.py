@@ -1,4 +1,4 @@
-"""The embedding engine: documents in child processes, queries here and at once."""
+"""The embedding engine: documents in child processes or through a provider, queries at once."""
 
 from __future__ import annotations
 
@@ -10,14 +10,16 @@ from typing import TYPE_CHECKING, Any, Final
 from seoga.contracts.embedding import Passage, PassageVectors, Vector
 from seoga.errors import EmbeddingFailed, ProviderFault, SeogaError
 from seoga.models import EmbeddingSpec, ModelCard
-from seoga_embedding.passages import checked, embed_all
+from seoga_embedding.passages import checked, embed_all, embed_with
 from seoga_embedding.pool import Pool
-from seoga_embedding.provider import ModelRow, Provider
-from seoga_embedding.registry import find_provider, open_provider
+from seoga_embedding.provider import ModelRow, Provider, RemoteInfo
+from seoga_embedding.registry import find_model, find_provider, open_provider
 from seoga_embedding.split import SPLIT_VERSION, clean
 
 if TYPE_CHECKING:
     from seoga.settings import Settings
+    from seoga_embedding.remote.remotes import Remotes
+    from seoga_embedding.remote.sender import Sender
 
 _CACHED_QUERIES: Final = 2048
 
@@ -30,23 +32,32 @@ class EmbeddingEngine:
         self._opened: dict[EmbeddingSpec, tuple[Provider, ModelRow]] = {}
         self._queries: OrderedDict[tuple[str, str], Vector] = OrderedDict()
         self._pool: Pool | None = None
+        self._remotes: Remotes | None = None
         self._lock = threading.Lock()
         # A model works on one text at a time; queries wait for one another, never for documents.
         self._model_lock = threading.Lock()
 
     def card(self, spec: EmbeddingSpec) -> ModelCard:
-        """The identity of the model. Raises ConfigError or MissingDependency."""
-        provider, row = self._open(spec)
+        """The identity of the model; asks its provider for what only that one knows.
+
+        Raises ConfigError, MissingDependency (no such model), EmbeddingFailed.
+        """
+        if sender := self._sender(spec):
+            row, digest, dimension = sender.row, sender.digest(), sender.dimension
+        else:
+            provider, row = self._open(spec)
+            digest, dimension = provider.digest(), row.dimension
         prefixes = row.query_prefix + row.document_prefix
         return ModelCard(
             provider=find_provider(spec).name,
             model=row.model,
-            digest=provider.digest(),
-            dimension=row.dimension,
+            digest=digest,
+            dimension=dimension,
             prefix=f"{row.query_prefix}/{row.document_prefix}" if prefixes else "",
             pooling=_pooling(row),
             threshold=row.threshold,
             verified=row.verified,
+            price=row.price,
         )
 
     def embed_passages(
@@ -57,25 +68,33 @@ class EmbeddingEngine:
         All children work when a call brings several batches of 16,000 characters; 256 passages
         are a good size.
         """
-        provider, row = self._open(spec)
+        sender = self._sender(spec)
         if not passages:
             return []
-        if find_provider(spec).local:
+        if sender:
+            return embed_with(sender.documents, sender.row, sender.dimension, passages)
+        provider, row = self._open(spec)
+        if _in_children(spec):
             return self._children().embed(spec, passages)
         return embed_all(provider, row, passages)
 
     def embed_query(self, text: str, spec: EmbeddingSpec) -> Vector:
         """(d,) float32 of unit length, read-only; cached. Raises EmbeddingFailed."""
-        provider, row = self._open(spec)
+        sender = self._sender(spec)
+        row = sender.row if sender else self._open(spec)[1]
         words = " ".join(clean(text).split())[: row.max_chars]
         key = (self.card(spec).key, words)
         with self._lock:
             if (known := self._queries.get(key)) is not None:
                 self._queries.move_to_end(key)
                 return known
-        with self._model_lock:
-            raw = provider.embed([row.query_prefix + words], "query")
-        vectors, good = checked(raw, 1, row.dimension)
+        asked = row.query_prefix + (words or " ")
+        if sender:
+            raw = sender.query(asked)
+        else:
+            with self._model_lock:
+                raw = self._open(spec)[0].embed([row.query_prefix + words], "query")
+        vectors, good = checked(raw, 1, raw.shape[1] if sender else row.dimension)
         if not good[0]:
             raise EmbeddingFailed(
                 "The model gave no usable vector for the query.", fault=ProviderFault.BAD_OUTPUT
@@ -114,12 +133,29 @@ class EmbeddingEngine:
         """Ends the children and frees the models."""
         with self._lock:
             pool, self._pool = self._pool, None
+            remotes, self._remotes = self._remotes, None
             opened = list(self._opened.values())
             self._opened.clear()
         if pool is not None:
             pool.close()
         for provider, _ in opened:
             provider.close()
+        if remotes is not None:
+            remotes.close()
+
+    def _sender(self, spec: EmbeddingSpec) -> Sender | None:
+        """What sends to the provider of `spec`; None where it computes here."""
+        info = find_provider(spec)
+        if not isinstance(info, RemoteInfo):
+            return None
+        # Connections are for those who need them: most processes do not.
+        from seoga_embedding.remote.remotes import Remotes
+        from seoga_embedding.remote.sizes import Forgetful
+
+        with self._lock:
+            if self._remotes is None:
+                self._remotes = Remotes(self._config, Forgetful())
+        return self._remotes.open(info, spec, find_model(spec))
 
     def _open(self, spec: EmbeddingSpec) -> tuple[Provider, ModelRow]:
         with self._lock:
@@ -132,6 +168,11 @@ class EmbeddingEngine:
             if self._pool is None:
                 self._pool = Pool(self._config.embed_processes)
             return self._pool
+
+
+def _in_children(spec: EmbeddingSpec) -> bool:
+    info = find_provider(spec)
+    return not isinstance(info, RemoteInfo) and info.local
 
 
 def _pooling(row: ModelRow) -> str:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from seoga.contracts.embedding import Passage, PassageVectors
@@ -15,6 +16,16 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 Result = PassageVectors | EmbeddingFailed
+
+
+@dataclass(slots=True)
+class Embedded:
+    """Vectors of some texts: (n, d) float32, `errors` by index of the text (its row means nothing),
+    and the tokens that the provider counted for each (0: it does not say)."""
+
+    vectors: Vector
+    tokens: list[int]
+    errors: dict[int, EmbeddingFailed] = field(default_factory=dict)
 
 
 def texts_of(passage: Passage, row: ModelRow) -> list[tuple[str, float]]:
@@ -36,6 +47,20 @@ def texts_of(passage: Passage, row: ModelRow) -> list[tuple[str, float]]:
 
 
 def embed_all(provider: Provider, row: ModelRow, passages: Sequence[Passage]) -> list[Result]:
+    """`embed_with` a model of this process."""
+
+    def embed(texts: Sequence[str]) -> Embedded:
+        return Embedded(provider.embed(texts, "document"), [0] * len(texts))
+
+    return embed_with(embed, row, row.dimension, passages)
+
+
+def embed_with(
+    embed: Callable[[Sequence[str]], Embedded],
+    row: ModelRow,
+    dimension: int,
+    passages: Sequence[Passage],
+) -> list[Result]:
     """One result a passage, in order; equal windows are embedded once.
 
     Raises EmbeddingFailed when the provider as a whole failed.
@@ -48,27 +73,31 @@ def embed_all(provider: Provider, row: ModelRow, passages: Sequence[Passage]) ->
     where = {text: at for at, text in enumerate(unique)}
     if not unique:
         return [_nothing() for _ in plans]
-    prefixed = [row.document_prefix + text for text in unique]
-    vectors, good = checked(provider.embed(prefixed, "document"), len(unique), row.dimension)
-    return [_result(plan, where, vectors, good) for plan in plans]
+    done = embed([row.document_prefix + text for text in unique])
+    vectors, good = checked(done.vectors, len(unique), dimension)
+    done.vectors = vectors
+    return [_result(plan, where, done, good) for plan in plans]
 
 
 def _result(
     plan: list[tuple[str, float]],
     where: dict[str, int],
-    vectors: Vector,
+    done: Embedded,
     good: NDArray[np.bool_],
 ) -> Result:
     import numpy as np
 
     if not plan:
         return _nothing()
-    rows = np.array([where[text] for text, _ in plan])
+    rows = [where[text] for text, _ in plan]
+    if told := next((done.errors[at] for at in rows if at in done.errors), None):
+        return told
     if not good[rows].all():
         return EmbeddingFailed(
             "The model gave a vector that is empty or not finite.", fault=ProviderFault.BAD_OUTPUT
         )
-    return PassageVectors(vectors[rows], np.array([penalty for _, penalty in plan], np.float32))
+    penalties = np.array([penalty for _, penalty in plan], np.float32)
+    return PassageVectors(done.vectors[rows], penalties, sum(done.tokens[at] for at in rows))
 
 
 def _nothing() -> EmbeddingFailed:

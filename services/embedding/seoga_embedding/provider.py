@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
 from seoga.models import EmbeddingSpec
 
@@ -20,10 +20,13 @@ Role = Literal["query", "document"]
 class ModelRow:
     """What is known of one model.
 
-    `window` is the most characters of the text that a vector covers (0: the whole passage in one);
-    `heading_chars` is how much of the heading path stands before each window; `heading_penalty` is
-    subtracted from the cosine of the heading's own vector (None: it has none); `threshold` is the
-    cosine below which an answer is not one; `max_chars` bounds a query.
+    `dimension` is 0 where only the provider knows it; `sizes` are others that the model can be
+    asked for. `window` is the most characters of the text that a vector covers (0: the whole
+    passage in one); `heading_chars` is how much of the heading path stands before each window;
+    `heading_penalty` is subtracted from the cosine of the heading's own vector (None: it has
+    none); `threshold` is the cosine below which an answer is not one; `max_chars` bounds a query;
+    `max_tokens` is what the model reads of one text; `batch` the most texts of a call (0: as the
+    provider allows); `price` US dollars a million tokens.
     """
 
     model: str
@@ -35,14 +38,18 @@ class ModelRow:
     query_prefix: str = ""
     document_prefix: str = ""
     max_chars: int = 2000
+    max_tokens: int = 8192
+    batch: int = 0
+    price: float = 0.0
+    sizes: tuple[int, ...] = ()
     verified: bool = True
 
 
 class Provider(Protocol):
-    """One opened provider. Cheap to open: a model or a connection comes with the first `embed`."""
+    """A model in this process. Cheap to open: the model comes with the first `embed`."""
 
     def digest(self) -> str:
-        """What tells two builds of a model apart; "" where unknown. May ask the provider once."""
+        """What tells two builds of a model apart; "" where unknown."""
         ...
 
     def embed(self, texts: Sequence[str], role: Role) -> Vector:
@@ -50,15 +57,105 @@ class Provider(Protocol):
         ...
 
     def close(self) -> None:
-        """Ends connections and frees the model."""
+        """Frees the model."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class ProviderInfo:
-    """A provider's declaration. `local`: it computes here, so documents go to child processes."""
+    """The declaration of a provider that computes here. `local`: documents go to child
+    processes."""
 
     name: str
     default_model: str
     local: bool
     open: Callable[[EmbeddingSpec, ModelRow], Provider]
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """Where a provider is reached and as what. `url` is the base address without a slash at its
+    end, `query` what stood behind its question mark."""
+
+    url: str
+    query: Mapping[str, str]
+    model: str
+    key: str
+    dimension: int
+    keep_alive: str
+    num_ctx: int
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One HTTP request: `path` follows the base address, `body` is sent as JSON (None: a GET)."""
+
+    path: str
+    body: Mapping[str, Any] | None = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+    query: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What came back for some texts: a vector each, in their order (None: none came for it), and
+    the tokens that the provider counted (0: it does not say)."""
+
+    vectors: Sequence[Sequence[float] | None]
+    tokens: int = 0
+
+
+class UnusableAnswer(Exception):
+    """A dialect cannot read the answer: it is not what the protocol says. Says what is odd."""
+
+
+class Dialect(Protocol):
+    """How one provider is spoken to: pure functions, no connection."""
+
+    def embed_call(self, texts: Sequence[str], role: Role) -> Call:
+        """The request for the vectors of these texts."""
+        ...
+
+    def read_vectors(self, body: Any, count: int) -> Answer:
+        """The vectors in the JSON of an answer. Raises UnusableAnswer."""
+        ...
+
+    def digest_call(self) -> Call | None:
+        """The request that tells which build of the model is there; None where there is none."""
+        ...
+
+    def read_digest(self, body: Any) -> str | None:
+        """The digest in the answer to `digest_call`; None when the model is not there."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What one call may hold at most: texts, tokens (as counted here), bytes of its body.
+    `learns`: better sizes are learned from how long the calls take."""
+
+    texts: int = 2048
+    tokens: int = 200_000
+    bytes: int = 4_000_000
+    learns: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteInfo:
+    """The declaration of a provider behind HTTP.
+
+    `default_url` is "" where every user has an address of their own; `preset` names the key in
+    the environment ("": none is needed); a key may be missing where the address is the user's own
+    and `key_optional`; ends of an address that are in `strip` are left out; `missing_model` is the
+    way out when the model is not there ({model}).
+    """
+
+    name: str
+    default_model: str
+    default_url: str
+    preset: str
+    dialect: Callable[[Endpoint, ModelRow], Dialect]
+    limits: Limits = Limits()
+    key_optional: bool = False
+    strip: tuple[str, ...] = ()
+    missing_model: str = "Check embedding.model."

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 from typing import Final
 
-from seoga.errors import ConfigError, MissingDependency
+from seoga.errors import ConfigError
 from seoga.models import EmbeddingSpec
 from seoga.registry import discover
-from seoga_embedding.provider import ModelRow, Provider, ProviderInfo
-
-# A KB's config may name these; what they need is not built yet, and nothing may stand in for them.
-DECLARED: Final = ("openai", "azure", "ollama", "gemini")
+from seoga_embedding.models import UNKNOWN_THRESHOLD, known_row
+from seoga_embedding.provider import ModelRow, Provider, ProviderInfo, RemoteInfo
 
 MODELS: Final[dict[str, tuple[ModelRow, ...]]] = {
     # The threshold is measured: see the README, "The threshold".
@@ -39,24 +38,18 @@ MODELS: Final[dict[str, tuple[ModelRow, ...]]] = {
 
 
 @cache
-def providers() -> dict[str, ProviderInfo]:
+def providers() -> dict[str, ProviderInfo | RemoteInfo]:
     """The declarations of this installation, by name."""
-    found: list[ProviderInfo] = [
+    found: list[ProviderInfo | RemoteInfo] = [
         module.PROVIDER for module in discover("seoga_embedding.providers")
     ]
     return {info.name: info for info in found}
 
 
-def find_provider(spec: EmbeddingSpec) -> ProviderInfo:
-    """The declaration that `spec` names. Raises ConfigError, or MissingDependency for one that is
-    not built yet."""
+def find_provider(spec: EmbeddingSpec) -> ProviderInfo | RemoteInfo:
+    """The declaration that `spec` names. Raises ConfigError."""
     if info := providers().get(spec.provider):
         return info
-    if spec.provider in DECLARED:
-        raise MissingDependency(
-            f"embedding.provider: {spec.provider!r} is not available in this version.",
-            f"Use one of: {', '.join(providers())}.",
-        )
     if not spec.provider:
         raise ConfigError(
             "embedding.provider is empty: this knowledge base has no embeddings.",
@@ -64,30 +57,57 @@ def find_provider(spec: EmbeddingSpec) -> ProviderInfo:
         )
     raise ConfigError(
         f"embedding.provider: {spec.provider!r} is unknown.",
-        f"Allowed: {', '.join([*providers(), *DECLARED])}.",
+        f"Allowed: {', '.join(providers())}.",
     )
 
 
 def find_model(spec: EmbeddingSpec) -> ModelRow:
-    """The row of the model that `spec` names. Raises ConfigError for an unknown model or a wrong
-    dimension."""
+    """The row of the model that `spec` names; for a provider behind HTTP one that says
+    `verified=False` where the model is not known.
+
+    Raises ConfigError for a model that a provider of this process does not have, or a wrong
+    dimension.
+    """
     info = find_provider(spec)
-    rows = {row.model: row for row in MODELS[info.name]}
     name = spec.model or info.default_model
-    row = rows.get(name)
-    if row is None:
-        raise ConfigError(
-            f"embedding.model: {info.name} has no model {name!r}.", f"Allowed: {', '.join(rows)}."
-        )
-    if spec.dimension not in (0, row.dimension):
+    row = _remote_row(name) if isinstance(info, RemoteInfo) else _own_row(info, name)
+    if not row.verified or spec.dimension in (0, row.dimension):
+        return row
+    if not row.sizes:
         raise ConfigError(
             f"embedding.dimension: {name} gives {row.dimension} numbers, not {spec.dimension}.",
             f"Use 0 or {row.dimension}.",
         )
+    if spec.dimension > row.dimension:
+        raise ConfigError(
+            f"embedding.dimension: {name} gives {row.dimension} numbers at most,"
+            f" not {spec.dimension}.",
+            f"Use 0, or a size such as {', '.join(map(str, (*row.sizes, row.dimension)))}.",
+        )
     return row
 
 
+def _own_row(info: ProviderInfo, name: str) -> ModelRow:
+    rows = {row.model: row for row in MODELS[info.name]}
+    if row := rows.get(name):
+        return row
+    raise ConfigError(
+        f"embedding.model: {info.name} has no model {name!r}.", f"Allowed: {', '.join(rows)}."
+    )
+
+
+def _remote_row(name: str) -> ModelRow:
+    if row := known_row(name):
+        return replace(row, model=name)
+    return ModelRow(name, 0, UNKNOWN_THRESHOLD, verified=False)
+
+
 def open_provider(spec: EmbeddingSpec) -> tuple[Provider, ModelRow]:
-    """The provider of `spec`, opened but with nothing loaded, and its model's row."""
-    row = find_model(spec)
-    return find_provider(spec).open(spec, row), row
+    """The model of this process that `spec` names, opened but with nothing loaded, and its row.
+
+    Raises ConfigError; a provider behind HTTP is opened by the engine's `Remotes`.
+    """
+    row, info = find_model(spec), find_provider(spec)
+    if isinstance(info, RemoteInfo):
+        raise ConfigError(f"embedding.provider: {info.name} is not in this process.")
+    return info.open(spec, row), row

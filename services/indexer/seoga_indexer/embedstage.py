@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from seoga.contracts.embedding import Embedding, Passage, PassageVectors
+from seoga.contracts.embedding import Embedding, Passage, PassageVectors, of_provider
 from seoga.errors import (
     ConfigError,
     EmbeddingFailed,
@@ -28,6 +28,8 @@ PAUSES_S = (0.2, 0.4, 0.8, 1.6)
 # Embedding takes every core; text found first makes the index usable sooner for the same work.
 HEAD_START_S = 20.0
 _IDLE_S = 0.2
+# The same request would get the same answer.
+_FINAL = (ProviderFault.AUTH, ProviderFault.REJECTED)
 
 
 class _GivenUp(Exception):
@@ -105,13 +107,20 @@ class EmbedStage:
     def _send(self, batch: Sequence[PendingChunk]) -> None:
         answers = self._call([_passage(chunk) for chunk in batch])
         rows, refused = [], []
+        ended: EmbeddingFailed | None = None
         for chunk, answer in zip(batch, answers, strict=True):
-            if isinstance(answer, EmbeddingFailed):
-                refused.append((chunk.id, answer.message))
-            else:
+            if not isinstance(answer, EmbeddingFailed):
                 rows.append(ChunkVectors(chunk.id, answer.vectors, answer.penalties))
+            elif of_provider(answer):
+                # It was not reached: that is no try of this chunk.
+                ended = answer
+            else:
+                refused.append((chunk.id, answer.message))
         if rows or refused:
             self.inbox.put(Vectors(self.plan.generation, rows, refused))
+        if ended is not None:
+            # The provider was tried as often as makes sense before it was given up.
+            raise _GivenUp(ended.message)
 
     def _call(self, passages: list[Passage]) -> list[PassageVectors | EmbeddingFailed]:
         """One call until it succeeds; a provider's error is of one of two kinds: it will be the
@@ -130,8 +139,8 @@ class EmbedStage:
 
     def _after(self, error: SeogaError) -> None:
         self._failed_calls += 1
-        auth = isinstance(error, EmbeddingFailed) and error.fault is ProviderFault.AUTH
-        if auth or self._failed_calls >= MAX_FAILED_CALLS:
+        final = isinstance(error, EmbeddingFailed) and error.fault in _FINAL
+        if final or self._failed_calls >= MAX_FAILED_CALLS:
             raise _GivenUp(error.message) from error
         self.pause(PAUSES_S[min(self._failed_calls, len(PAUSES_S)) - 1])
 

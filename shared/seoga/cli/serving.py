@@ -57,16 +57,27 @@ def serve(
 
 def service(
     name: Annotated[
-        Literal["gateway", "extraction", "embedding", "indexer"],
-        typer.Argument(help="Which of the four."),
+        Literal["gateway", "extraction", "embedding", "indexer", "fake-provider"],
+        typer.Argument(
+            help="One of the four, or fake-provider: a stand-in for OpenAI, Azure, Ollama, Gemini"
+            " and Anthropic, for trying Seoga without a key."
+        ),
     ],
     host: Host = None,
     port: Port = None,
 ) -> int:
     """Run one service under gunicorn; everything else is set by the environment."""
+    chosen = chosen_settings(host=host, port=port)
+    if name == "fake-provider":
+        from seoga.wiring import load
+
+        with listen(chosen.host, chosen.port) as held:
+            chosen = chosen.model_copy(update={"port": held.getsockname()[1]})
+            say(f"Fake provider (no model behind it) at {url_of(held).removesuffix('/mcp')}")
+        load("seoga_embedding.fake.serve:serve")(chosen)
+        return 0
     from seoga.service import run_service
 
-    chosen = chosen_settings(host=host, port=port)
     if name == "gateway":
         refuse_open(chosen)
     run_service(name, chosen)

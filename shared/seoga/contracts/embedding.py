@@ -34,11 +34,12 @@ class Passage:
 @dataclass(frozen=True, slots=True)
 class PassageVectors:
     """The vectors of one passage: `vectors` (k, d) float32 of unit length, k >= 1, one a window;
-    `penalties` (k,)
-    float32, subtracted from the cosine of that window. The passage scores as its best window."""
+    `penalties` (k,) float32, subtracted from the cosine of that window. The passage scores as its
+    best window. `tokens` is what the provider counted for it (0: nothing is charged)."""
 
     vectors: Vector
     penalties: Vector
+    tokens: int = 0
 
 
 class Embedding(Protocol):
@@ -55,7 +56,9 @@ class Embedding(Protocol):
         """One result per passage, in order: its vectors, or the error that is about that passage
         alone.
 
-        Raises EmbeddingFailed (auth, rate, outage) when the provider as a whole failed.
+        Raises EmbeddingFailed (auth, rate, outage) when the provider as a whole failed. Where it
+        failed after a part was done, that part is returned, and the error stands in the place of
+        each passage that was not reached: `of_provider` tells it from an error of the passage.
         """
         ...
 
@@ -66,6 +69,11 @@ class Embedding(Protocol):
     def close(self) -> None:
         """Ends worker processes and connections."""
         ...
+
+
+def of_provider(error: EmbeddingFailed) -> bool:
+    """True for an error that says nothing of the passage it came with: another will meet it too."""
+    return error.fault in (ProviderFault.AUTH, ProviderFault.RATE, ProviderFault.OUTAGE)
 
 
 # Passages of one request: the body stays under 20 MB at the longest chunks there are.
@@ -157,7 +165,11 @@ def routes(engine: Embedding) -> APIRouter:
 def _result_to(result: PassageVectors | EmbeddingFailed) -> dict[str, Any]:
     if isinstance(result, EmbeddingFailed):
         return {"error": wire(result)}
-    return {"vectors": _pack(result.vectors), "penalties": _pack(result.penalties)}
+    out: dict[str, Any] = {
+        "vectors": _pack(result.vectors),
+        "penalties": _pack(result.penalties),
+    }
+    return out | ({"tokens": result.tokens} if result.tokens else {})
 
 
 def _result_of(data: dict[str, Any]) -> PassageVectors | EmbeddingFailed:
@@ -170,7 +182,7 @@ def _result_of(data: dict[str, Any]) -> PassageVectors | EmbeddingFailed:
         raise EmbeddingFailed(
             "The embedding service gave vectors of unequal length.", fault=ProviderFault.BAD_OUTPUT
         )
-    return PassageVectors(vectors.reshape(len(penalties), -1), penalties)
+    return PassageVectors(vectors.reshape(len(penalties), -1), penalties, data.get("tokens", 0))
 
 
 def _pack(vector: Vector) -> str:

@@ -15,7 +15,7 @@ import pytest
 from seoga.contracts.embedding import Passage, PassageVectors, Vector
 from seoga.contracts.extraction import Event
 from seoga.contracts.indexing import RunResult
-from seoga.errors import EmbeddingFailed, ExtractionFailed, Reason
+from seoga.errors import EmbeddingFailed, ExtractionFailed, ProviderFault, Reason
 from seoga.kb import Kb, find_kb
 from seoga.models import DocumentInfo, EmbeddingSpec, ModelCard, Section
 from seoga.settings import Settings
@@ -92,7 +92,7 @@ class CountingEmbedding:
     def _one(self, passage: Passage) -> PassageVectors | EmbeddingFailed:
         self.texts.append(passage.text)
         if any(word in passage.text for word in self.refused):
-            return EmbeddingFailed("refused")
+            return EmbeddingFailed("refused", fault=ProviderFault.REJECTED)
         counts = np.bincount(np.frombuffer(passage.text.encode(), np.uint8) % 8, minlength=8)
         vector = (counts + 1).astype(np.float32)[None, :]
         return PassageVectors(vector / np.linalg.norm(vector), np.zeros(1, np.float32))

@@ -1,0 +1,172 @@
+"""The fake's HTTP face: the providers' paths, and `/fake/…` to set rules and look at calls."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+from anyio import sleep
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, JSONResponse, Response
+from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
+
+from seoga_embedding.fake.protocols import OLLAMA, Asked, Protocol, match, refusal
+from seoga_embedding.fake.rules import Desk, Fault, Rules, shown
+from seoga_embedding.models import known_row
+from seoga_embedding.packing import tokens_of
+from seoga_embedding.provider import Vector
+from seoga_embedding.providers.hashing import Hashing
+
+_UNKNOWN_DIMENSION = 256
+NOTICE = (
+    "This is Seoga's fake provider. It speaks the protocols of OpenAI, Azure, Ollama, Gemini and"
+    " Anthropic so that Seoga can be tried without a key. Its vectors are hashed words and its"
+    " answers are made of the prompt: do not judge search by it. Rules and errors on demand:"
+    " PUT /fake/rules, POST /fake/faults, GET /fake/calls, DELETE /fake."
+)
+
+
+def create(desk: Desk | None = None) -> Starlette:
+    """The app, with its own rules and record."""
+    desk = desk or Desk()
+
+    async def rules(request: Request) -> Response:
+        if request.method == "PUT":
+            desk.rules = Rules.model_validate(await request.json())
+        return JSONResponse(desk.rules.model_dump())
+
+    async def faults(request: Request) -> Response:
+        desk.expect([Fault.model_validate(one) for one in await request.json()])
+        return Response(status_code=204)
+
+    async def calls(_: Request) -> Response:
+        return JSONResponse(desk.calls())
+
+    async def reset(_: Request) -> Response:
+        desk.reset()
+        return Response(status_code=204)
+
+    async def provider(request: Request) -> Response:
+        return await _provider(desk, request)
+
+    return Starlette(
+        routes=[
+            Route("/", _notice),
+            Route("/fake", reset, methods=["DELETE"]),
+            Route("/fake/rules", rules, methods=["GET", "PUT"]),
+            Route("/fake/faults", faults, methods=["POST"]),
+            Route("/fake/calls", calls),
+            Route("/{path:path}", provider, methods=["GET", "POST"]),
+        ]
+    )
+
+
+async def _notice(_: Request) -> Response:
+    return JSONResponse({"notice": NOTICE})
+
+
+async def _provider(desk: Desk, request: Request) -> Response:
+    raw = await request.body()
+    body = json.loads(raw) if raw else {}
+    fault = desk.record(
+        {
+            "method": request.method,
+            "path": request.url.path,
+            "query": dict(request.query_params),
+            "headers": shown(dict(request.headers)),
+            "body": body,
+        }
+    )
+    found = match(request.url.path)
+    if found is None:
+        return JSONResponse({"detail": "Not Found"}, 404)
+    protocol, action, model = found
+    if fault is not None and (wrong := await _wrong(fault, protocol)) is not None:
+        return wrong
+    rules = desk.rules
+    if rules.key and protocol.key(dict(request.headers)) != rules.key:
+        return _error(protocol, 401, "Incorrect API key provided: sk-wrong*****key", "")
+    if len(raw) > rules.max_bytes:
+        return _error(protocol, 413, "payload too large", "")
+    try:
+        return _action(protocol, action, (model, body), (rules, fault))
+    except (KeyError, TypeError, ValueError, IndexError) as error:
+        return _error(protocol, 400, f"bad request: {type(error).__name__}", "bad_request")
+
+
+async def _wrong(fault: Fault, protocol: Protocol) -> Response | None:
+    """The response that a fault gives; None where the answer is only spoilt."""
+    headers = {"retry-after": fault.retry_after} if fault.retry_after else None
+    if fault.kind in ("status", "error_in_200"):
+        content = protocol.error(fault.status, fault.message or "on demand", fault.code)
+        status = fault.status if fault.kind == "status" else 200
+        return JSONResponse(content, status, headers=headers)
+    if fault.kind == "html":
+        return HTMLResponse("<html>It works</html>")
+    if fault.kind == "cut":
+        return _Cut()
+    if fault.kind == "slow":
+        await sleep(fault.seconds)
+    return None
+
+
+def _action(
+    protocol: Protocol,
+    action: str,
+    asked: tuple[str, dict[str, Any]],
+    how: tuple[Rules, Fault | None],
+) -> Response:
+    rules, _ = how
+    if action == "version":
+        return JSONResponse({"version": "0.9.0"})
+    if action == "tags":
+        names = rules.models or ["bge-m3:latest", "nomic-embed-text:latest"]
+        models = [{"name": name, "model": name, "digest": rules.digest} for name in names]
+        return JSONResponse({"models": models})
+    return _embed(protocol, protocol.asked(*asked), *how)
+
+
+def _embed(protocol: Protocol, asked: Asked, rules: Rules, fault: Fault | None) -> Response:
+    if rules.models and not {asked.model, f"{asked.model}:latest"} & set(rules.models):
+        hint = ", try pulling it first" if protocol is OLLAMA else ""
+        return _error(protocol, 404, f"model {asked.model!r} not found{hint}", "model_not_found")
+    tokens = [tokens_of(text) for text in asked.texts]
+    if (refused := refusal(asked, tokens, rules)) is not None:
+        return _error(protocol, *refused)
+    row = known_row(asked.model)
+    own = row.dimension if row else _UNKNOWN_DIMENSION
+    vectors = Hashing(rules.dimension or asked.dimension or own).embed(asked.texts, "document")
+    for at, text in enumerate(asked.texts):
+        if rules.nan and rules.nan in text:
+            vectors[at] = np.nan
+        if rules.zero and rules.zero in text:
+            vectors[at] = 0
+    return JSONResponse(protocol.vectors(asked, _spoilt(vectors, fault), sum(tokens)))
+
+
+def _spoilt(vectors: Vector, fault: Fault | None) -> Vector:
+    kind = fault.kind if fault else ""
+    if kind == "fewer":
+        return vectors[:-1]
+    if kind == "dimension":
+        return vectors[:, :-1]
+    if kind in ("nan", "zero"):
+        vectors[-1] = np.nan if kind == "nan" else 0
+    return vectors
+
+
+def _error(protocol: Protocol, status: int, message: str, code: str) -> Response:
+    return JSONResponse(protocol.error(status, message, code), status)
+
+
+class _Cut(Response):
+    """Promises more than it sends: the connection ends in the middle."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        del scope, receive
+        headers = [(b"content-type", b"application/json"), (b"content-length", b"100000")]
+        await send({"type": "http.response.start", "status": 200, "headers": headers})
+        await send({"type": "http.response.body", "body": b'{"data": [', "more_body": True})

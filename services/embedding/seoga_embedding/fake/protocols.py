@@ -1,0 +1,202 @@
+"""The protocols that the fake speaks, side by side: what is asked, how vectors and errors look."""
+
+from __future__ import annotations
+
+import base64
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+
+from seoga_embedding.fake.rules import Rules
+from seoga_embedding.provider import Vector
+
+Body = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A request for vectors, whatever the protocol. `dimension` is 0 where none was asked for."""
+
+    model: str
+    texts: Sequence[str]
+    dimension: int = 0
+    encoding: str = "float"
+
+
+@dataclass(frozen=True, slots=True)
+class Protocol:
+    """One provider's way to ask, to answer and to fail; `key` reads the key from the headers."""
+
+    name: str
+    key: Callable[[dict[str, str]], str]
+    error: Callable[[int, str, str], Body]
+    asked: Callable[[str, Body], Asked]
+    vectors: Callable[[Asked, Vector, int], Body]
+
+
+def _bearer(headers: dict[str, str]) -> str:
+    return headers.get("authorization", "").removeprefix("Bearer ")
+
+
+def _openai_error(status: int, message: str, code: str) -> Body:
+    kind = "invalid_request_error" if status < 500 else "server_error"
+    return {"error": {"message": message, "type": kind, "param": None, "code": code or None}}
+
+
+def _openai_asked(model: str, body: Body) -> Asked:
+    given = body["input"]
+    texts = [given] if isinstance(given, str) else given
+    encoding = str(body.get("encoding_format", "float"))
+    return Asked(model or str(body["model"]), texts, int(body.get("dimensions", 0)), encoding)
+
+
+def _openai_vectors(asked: Asked, vectors: Vector, tokens: int) -> Body:
+    def one(vector: Vector) -> Any:
+        if asked.encoding == "base64":
+            return base64.b64encode(vector.astype("<f4").tobytes()).decode("ascii")
+        return numbers(vector)
+
+    return {
+        "object": "list",
+        "model": asked.model,
+        "data": [
+            {"object": "embedding", "index": at, "embedding": one(vector)}
+            for at, vector in enumerate(vectors)
+        ],
+        "usage": {"prompt_tokens": tokens, "total_tokens": tokens},
+    }
+
+
+def _ollama_error(_: int, message: str, __: str) -> Body:
+    return {"error": message}
+
+
+def _ollama_asked(_: str, body: Body) -> Asked:
+    given = body["input"]
+    texts = [given] if isinstance(given, str) else given
+    return Asked(str(body["model"]), texts, int(body.get("dimensions", 0)))
+
+
+def _ollama_vectors(asked: Asked, vectors: Vector, tokens: int) -> Body:
+    return {
+        "model": asked.model,
+        "embeddings": [numbers(vector) for vector in vectors],
+        "total_duration": 14143917,
+        "load_duration": 1019500,
+        "prompt_eval_count": tokens,
+    }
+
+
+_GOOGLE: Final = {
+    400: "INVALID_ARGUMENT",
+    401: "UNAUTHENTICATED",
+    403: "PERMISSION_DENIED",
+    404: "NOT_FOUND",
+    429: "RESOURCE_EXHAUSTED",
+    503: "UNAVAILABLE",
+}
+
+
+def _gemini_error(status: int, message: str, code: str) -> Body:
+    said = code or _GOOGLE.get(status, "INTERNAL")
+    return {"error": {"code": status, "message": message, "status": said}}
+
+
+def _gemini_asked(model: str, body: Body) -> Asked:
+    requests = body.get("requests", [body])
+    texts = ["".join(part["text"] for part in one["content"]["parts"]) for one in requests]
+    return Asked(model, texts, int(requests[0].get("outputDimensionality", 0)), str(len(body)))
+
+
+def _gemini_vectors(asked: Asked, vectors: Vector, _: int) -> Body:
+    if asked.model.endswith("001") and asked.dimension not in (0, 3072):
+        vectors = vectors * np.float32(0.7)
+    found = [{"values": numbers(vector)} for vector in vectors]
+    return {"embedding": found[0]} if len(found) == 1 else {"embeddings": found}
+
+
+def _anthropic_error(_: int, message: str, code: str) -> Body:
+    return {"type": "error", "error": {"type": code or "api_error", "message": message}}
+
+
+def _none_asked(model: str, body: Body) -> Asked:
+    raise KeyError(f"{model} {sorted(body)[:0]}")
+
+
+def numbers(vector: Vector) -> list[float | None]:
+    """JSON has no NaN; servers that compute one send null."""
+    return [None if np.isnan(one) else float(one) for one in vector]
+
+
+OPENAI: Final = Protocol("openai", _bearer, _openai_error, _openai_asked, _openai_vectors)
+AZURE: Final = Protocol(
+    "azure",
+    lambda headers: headers.get("api-key", ""),
+    _openai_error,
+    _openai_asked,
+    _openai_vectors,
+)
+OLLAMA: Final = Protocol("ollama", _bearer, _ollama_error, _ollama_asked, _ollama_vectors)
+GEMINI: Final = Protocol(
+    "gemini",
+    lambda headers: headers.get("x-goog-api-key", ""),
+    _gemini_error,
+    _gemini_asked,
+    _gemini_vectors,
+)
+ANTHROPIC: Final = Protocol(
+    "anthropic",
+    lambda headers: headers.get("x-api-key", ""),
+    _anthropic_error,
+    _none_asked,
+    _openai_vectors,
+)
+
+# Path → protocol, action; a group holds the model where the path names it.
+PATHS: Final[tuple[tuple[re.Pattern[str], Protocol, str], ...]] = (
+    (re.compile(r"/openai/deployments/([^/]+)/embeddings"), AZURE, "embed"),
+    (re.compile(r"/openai/deployments/([^/]+)/chat/completions"), AZURE, "chat"),
+    (re.compile(r"(?:/.+)?/v1/embeddings()"), OPENAI, "embed"),
+    (re.compile(r"(?:/.+)?/v1/chat/completions()"), OPENAI, "chat"),
+    (re.compile(r"/api/embed()"), OLLAMA, "embed"),
+    (re.compile(r"/api/chat()"), OLLAMA, "chat"),
+    (re.compile(r"/api/tags()"), OLLAMA, "tags"),
+    (re.compile(r"/api/version()"), OLLAMA, "version"),
+    (re.compile(r"/v1beta/models/([^/]+):(?:batchEmbedContents|embedContent)"), GEMINI, "embed"),
+    (re.compile(r"/v1beta/models/([^/]+):generateContent"), GEMINI, "chat"),
+    (re.compile(r"/v1/messages()"), ANTHROPIC, "chat"),
+)
+
+
+def match(path: str) -> tuple[Protocol, str, str] | None:
+    """Protocol, action and the model in the path; None for a path of nobody."""
+    for pattern, protocol, action in PATHS:
+        if found := pattern.fullmatch(path):
+            return protocol, action, found.group(1)
+    return None
+
+
+def refusal(asked: Asked, tokens: Sequence[int], rules: Rules) -> tuple[int, str, str] | None:
+    """Status, message and code of what breaks a limit; None when all is well."""
+    if len(asked.texts) > rules.max_texts:
+        count = len(asked.texts)
+        return 413, f"batch size {count} > maximum allowed batch size {rules.max_texts}", ""
+    if sum(tokens) > rules.max_request_tokens:
+        message = (
+            f"Requested {sum(tokens)} tokens, max {rules.max_request_tokens} tokens per request"
+        )
+        return 400, message, "max_tokens_per_request"
+    for at, (text, count) in enumerate(zip(asked.texts, tokens, strict=True)):
+        where = f" ('input[{at}]')" if rules.names_text else ""
+        if count > rules.max_tokens:
+            message = (
+                f"This model's maximum context length is {rules.max_tokens} tokens,"
+                f" however you requested {count} tokens{where}."
+            )
+            return 400, message, "context_length_exceeded"
+        if any(word in text for word in rules.refuse):
+            return 400, f"Invalid input: this text cannot be embedded{where}.", "invalid_input"
+    return None

@@ -1,0 +1,101 @@
+"""Gemini: `embedContent` for one text, `batchEmbedContents` for more; the key in a header.
+
+Protocol: Gemini API reference, "Embeddings". `gemini-embedding-001` is told the role by task type;
+`gemini-embedding-2` reads it from the prefix in the registry and ignores the type (Gemini API
+documentation, "Embeddings", task prefixes). Below 3072 numbers 001 gives vectors that are not of
+unit length; everything that comes in is normalised at the door.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from seoga_embedding.provider import (
+    Answer,
+    Call,
+    Endpoint,
+    Limits,
+    ModelRow,
+    RemoteInfo,
+    Role,
+    UnusableAnswer,
+)
+
+TASKS: Final = {"query": "RETRIEVAL_QUERY", "document": "RETRIEVAL_DOCUMENT"}
+
+
+class Gemini:
+    """Speaks to the API for one model."""
+
+    def __init__(self, endpoint: Endpoint, row: ModelRow) -> None:
+        self._endpoint = endpoint
+        self._dimension = endpoint.dimension or row.dimension
+
+    def embed_call(self, texts: Sequence[str], role: Role) -> Call:
+        """POST models/{model}:embedContent, or :batchEmbedContents."""
+        headers = key_header(self._endpoint)
+        asked = [self._one(text, role) for text in texts]
+        if len(asked) == 1:
+            return Call(model_path(self._endpoint, "embedContent"), asked[0], headers)
+        path = model_path(self._endpoint, "batchEmbedContents")
+        return Call(path, {"requests": asked}, headers)
+
+    def _one(self, text: str, role: Role) -> dict[str, Any]:
+        asked: dict[str, Any] = {
+            "model": f"models/{bare(self._endpoint.model)}",
+            "content": {"parts": [{"text": text}]},
+            "taskType": TASKS[role],
+        }
+        if self._dimension:
+            asked["outputDimensionality"] = self._dimension
+        return asked
+
+    def read_vectors(self, body: Any, count: int) -> Answer:
+        """In the order of the texts, without an index."""
+        if not isinstance(body, dict):
+            raise UnusableAnswer("it is no object")
+        found = [body["embedding"]] if "embedding" in body else body.get("embeddings")
+        if not isinstance(found, list):
+            raise UnusableAnswer("it holds no list `embeddings`")
+        if len(found) != count:
+            raise UnusableAnswer(f"it holds {len(found)} vectors for {count} texts")
+        vectors = [one.get("values") if isinstance(one, dict) else None for one in found]
+        usage = body.get("usageMetadata")
+        tokens = usage.get("promptTokenCount", 0) if isinstance(usage, dict) else 0
+        return Answer(vectors, tokens if isinstance(tokens, int) else 0)
+
+    def digest_call(self) -> Call | None:
+        """The protocol names no build."""
+        return None
+
+    def read_digest(self, body: Any) -> str | None:
+        """Nothing to read."""
+        del body
+        return ""
+
+
+def bare(model: str) -> str:
+    """The name without the `models/` that lists show before it."""
+    return model.removeprefix("models/")
+
+
+def model_path(endpoint: Endpoint, action: str) -> str:
+    """The path behind a base address with or without the version."""
+    version = "" if "/v1" in endpoint.url else "/v1beta"
+    return f"{version}/models/{bare(endpoint.model)}:{action}"
+
+
+def key_header(endpoint: Endpoint) -> dict[str, str]:
+    """The key never stands in the address."""
+    return {"x-goog-api-key": endpoint.key} if endpoint.key else {}
+
+
+PROVIDER = RemoteInfo(
+    name="gemini",
+    default_model="gemini-embedding-2",
+    default_url="https://generativelanguage.googleapis.com/v1beta",
+    preset="Gemini",
+    dialect=Gemini,
+    limits=Limits(texts=100, tokens=100_000),
+)

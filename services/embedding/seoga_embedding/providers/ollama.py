@@ -1,0 +1,93 @@
+"""Ollama's own protocol: `/api/embed` (0.4.0 and newer), digests from `/api/tags`.
+
+Protocol: Ollama's API documentation, "Generate Embeddings" and "List Local Models". `truncate` is
+off: a text that is too long must be refused, not cut in silence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from seoga_embedding.provider import (
+    Answer,
+    Call,
+    Endpoint,
+    Limits,
+    ModelRow,
+    RemoteInfo,
+    Role,
+    UnusableAnswer,
+)
+
+
+class Ollama:
+    """Speaks to one server."""
+
+    def __init__(self, endpoint: Endpoint, row: ModelRow) -> None:
+        self._endpoint = endpoint
+        # More than the model reads would only take memory; the configured size is a ceiling.
+        self._num_ctx = min(endpoint.num_ctx, row.max_tokens) if row.verified else endpoint.num_ctx
+
+    def embed_call(self, texts: Sequence[str], role: Role) -> Call:
+        """POST /api/embed; the prefix of a role is part of the texts already."""
+        del role
+        asked: dict[str, Any] = {
+            "model": self._endpoint.model,
+            "input": list(texts),
+            "truncate": False,
+            "keep_alive": kept(self._endpoint.keep_alive),
+            "options": {"num_ctx": self._num_ctx},
+        }
+        if self._endpoint.dimension:
+            asked["dimensions"] = self._endpoint.dimension
+        return Call("/api/embed", asked, bearer(self._endpoint))
+
+    def read_vectors(self, body: Any, count: int) -> Answer:
+        """In the order of the texts; they carry no index, so a wrong number places nothing."""
+        found = body.get("embeddings") if isinstance(body, dict) else None
+        if not isinstance(found, list):
+            raise UnusableAnswer("it holds no list `embeddings`")
+        if len(found) != count:
+            raise UnusableAnswer(f"it holds {len(found)} vectors for {count} texts")
+        tokens = body.get("prompt_eval_count", 0)
+        vectors = [vector if isinstance(vector, list) else None for vector in found]
+        return Answer(vectors, tokens if isinstance(tokens, int) else 0)
+
+    def digest_call(self) -> Call | None:
+        """GET /api/tags."""
+        return Call("/api/tags", headers=bearer(self._endpoint))
+
+    def read_digest(self, body: Any) -> str | None:
+        """The digest of the model's manifest; a name without a tag means `latest`."""
+        name = self._endpoint.model
+        names = {name, name if ":" in name.rsplit("/", 1)[-1] else f"{name}:latest"}
+        models = body.get("models") if isinstance(body, dict) else None
+        for model in models if isinstance(models, list) else ():
+            if isinstance(model, dict) and names & {model.get("name"), model.get("model")}:
+                return str(model.get("digest", ""))[:12]
+        return None
+
+
+def bearer(endpoint: Endpoint) -> dict[str, str]:
+    """A key, where a proxy in front of Ollama wants one."""
+    return {"authorization": f"Bearer {endpoint.key}"} if endpoint.key else {}
+
+
+def kept(keep_alive: str) -> str | int:
+    """Ollama reads "5m" as a duration and wants a bare number (-1: for ever) as a number."""
+    text = keep_alive.strip()
+    return int(text) if text.lstrip("-").isdigit() else text
+
+
+PROVIDER = RemoteInfo(
+    name="ollama",
+    default_model="bge-m3",
+    default_url="http://localhost:11434",
+    preset="",
+    strip=("/v1", "/api"),
+    dialect=Ollama,
+    limits=Limits(texts=512, tokens=60_000),
+    key_optional=True,
+    missing_model="ollama pull {model}",
+)

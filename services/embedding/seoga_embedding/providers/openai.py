@@ -1,0 +1,116 @@
+"""OpenAI and whatever speaks its `/v1/embeddings`: Groq, Together, LM Studio, vLLM, TEI, LocalAI.
+
+Protocol: OpenAI API reference, "Create embeddings". Vectors are asked for as base64 of little-
+endian float32 (a quarter of the bytes); servers that send lists instead are read too.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from collections.abc import Sequence
+from typing import Any
+from urllib.parse import urlsplit
+
+from seoga_embedding.provider import (
+    Answer,
+    Call,
+    Endpoint,
+    Limits,
+    ModelRow,
+    RemoteInfo,
+    Role,
+    UnusableAnswer,
+)
+
+_VERSION = re.compile(r"/v\d+(?:(?:alpha|beta)\d*)?(?:/|$)")
+_PUBLIC = "https://api.openai.com/v1"
+
+
+class OpenAI:
+    """Speaks to one endpoint."""
+
+    def __init__(self, endpoint: Endpoint, row: ModelRow) -> None:
+        self._endpoint = endpoint
+        # Others refuse the parameter, or the encoding, where it is not theirs.
+        self._public = urlsplit(endpoint.url).hostname == urlsplit(_PUBLIC).hostname
+        self._dimension = endpoint.dimension or (row.dimension if row.sizes else 0)
+
+    def embed_call(self, texts: Sequence[str], role: Role) -> Call:
+        """POST …/embeddings; the prefix of a role is part of the texts already."""
+        del role
+        return Call(versioned(self._endpoint.url, "embeddings"), self.body(texts), self.headers())
+
+    def body(self, texts: Sequence[str]) -> dict[str, Any]:
+        """What is asked, model included."""
+        asked: dict[str, Any] = {"model": self._endpoint.model, "input": list(texts)}
+        asked["encoding_format"] = "base64" if self._public else "float"
+        if self._dimension:
+            asked["dimensions"] = self._dimension
+        return asked
+
+    def headers(self) -> dict[str, str]:
+        """The key, where there is one."""
+        key = self._endpoint.key
+        return {"authorization": f"Bearer {key}"} if key else {}
+
+    def read_vectors(self, body: Any, count: int) -> Answer:
+        """Placed by the index that each vector carries: no order is promised."""
+        return read_openai(body, count)
+
+    def digest_call(self) -> Call | None:
+        """The protocol names no build."""
+        return None
+
+    def read_digest(self, body: Any) -> str | None:
+        """Nothing to read."""
+        del body
+        return ""
+
+
+def versioned(url: str, path: str) -> str:
+    """The path behind a base address that may or may not name the version itself."""
+    if url.endswith(f"/{path}"):
+        return ""
+    return f"/{path}" if _VERSION.search(url.partition("://")[2]) else f"/v1/{path}"
+
+
+def read_openai(body: Any, count: int) -> Answer:
+    """The vectors of an answer of OpenAI's form."""
+    if not isinstance(body, dict) or not isinstance(body.get("data"), list):
+        raise UnusableAnswer("it holds no list `data`")
+    vectors: list[Sequence[float] | None] = [None] * count
+    for position, entry in enumerate(body["data"]):
+        index = entry.get("index", position) if isinstance(entry, dict) else -1
+        if not isinstance(index, int) or not 0 <= index < count:
+            raise UnusableAnswer(f"it holds a vector for text {index} of {count}")
+        vectors[index] = _numbers(entry.get("embedding"))
+    usage = body.get("usage")
+    tokens = usage.get("total_tokens", 0) if isinstance(usage, dict) else 0
+    return Answer(vectors, tokens if isinstance(tokens, int) else 0)
+
+
+def _numbers(value: Any) -> Sequence[float] | None:
+    if isinstance(value, str):
+        import numpy as np
+
+        try:
+            numbers: list[float] = np.frombuffer(
+                base64.b64decode(value, validate=True), "<f4"
+            ).tolist()
+        except (binascii.Error, ValueError) as error:
+            raise UnusableAnswer("a vector is not base64 of float32") from error
+        return numbers
+    return value if isinstance(value, list) else None
+
+
+PROVIDER = RemoteInfo(
+    name="openai",
+    default_model="text-embedding-3-small",
+    default_url=_PUBLIC,
+    preset="OpenAI",
+    dialect=OpenAI,
+    limits=Limits(texts=2048, tokens=200_000),
+    key_optional=True,
+)

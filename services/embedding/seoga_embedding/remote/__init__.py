@@ -1,0 +1,1 @@
+"""Providers behind HTTP: addresses, connections, faults, limits, retries and batches."""

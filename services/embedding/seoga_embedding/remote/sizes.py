@@ -1,0 +1,130 @@
+"""How many texts a call holds, learned for one model from what calls took and what failed."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from seoga_embedding.packing import bucket_of, start_size, tokens_of
+
+# A size is believed after so many full batches, and then doubled while that makes texts cheaper.
+_ENOUGH = 3
+_GAIN = 0.95
+_MOST = 2048
+# Longer calls gain nothing more, and a stop waits for them.
+_SLOW_MS = 20_000.0
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """What is known of one bucket: texts a batch, mean milliseconds a text of full batches of that
+    size, how many were seen, and the size that is known to be too large (0: none)."""
+
+    size: int
+    ms: float = 0.0
+    samples: int = 0
+    ceiling: int = 0
+    before_ms: float = 0.0
+
+
+class Memory(Protocol):
+    """Where profiles outlive the process."""
+
+    def load(self, model: str) -> dict[int, Profile]:
+        """The profiles of a model by bucket."""
+        ...
+
+    def save(self, model: str, bucket: int, profile: Profile) -> None:
+        """Keeps one."""
+        ...
+
+
+class Forgetful:
+    """No memory: where there is no place to write."""
+
+    def load(self, model: str) -> dict[int, Profile]:
+        """Nothing."""
+        del model
+        return {}
+
+    def save(self, model: str, bucket: int, profile: Profile) -> None:
+        """Nothing."""
+        del model, bucket, profile
+
+
+class Sizes:
+    """The batch sizes of one model. Thread-safe. `fixed`: what the configuration asks for; it is
+    only ever lowered."""
+
+    def __init__(self, model: str, memory: Memory, *, learns: bool, fixed: int = 0) -> None:
+        self._model, self._memory = model, memory
+        self._learns, self._fixed = learns and not fixed, fixed
+        self._lock = threading.Lock()
+        self._profiles: dict[int, Profile] | None = None
+
+    def size(self, bucket: int) -> int:
+        """The most texts of a batch in this bucket."""
+        with self._lock:
+            profile = self._profile(bucket)
+        return profile.size
+
+    def too_large(self, texts: Sequence[str]) -> None:
+        """A batch of these was too much for the provider: never so many again."""
+        bucket, count = _bucket(texts), len(texts)
+        with self._lock:
+            profile = self._profile(bucket)
+            ceiling = min(profile.ceiling or count, count)
+            self._keep(bucket, Profile(max(1, min(profile.size, count // 2)), ceiling=ceiling))
+
+    def took(self, texts: Sequence[str], seconds: float) -> None:
+        """A batch of these took so long; only full batches teach anything."""
+        bucket = _bucket(texts)
+        with self._lock:
+            profile = self._profile(bucket)
+            if not self._learns or len(texts) < profile.size:
+                return
+            count = profile.samples + 1
+            each = seconds * 1000 / len(texts)
+            mean = profile.ms + (each - profile.ms) / count
+            learned = Profile(profile.size, mean, count, profile.ceiling, profile.before_ms)
+            self._keep(bucket, learned if count < _ENOUGH else _next(learned))
+
+    def _known(self) -> dict[int, Profile]:
+        if self._profiles is None:
+            self._profiles = self._memory.load(self._model)
+        return self._profiles
+
+    def _profile(self, bucket: int) -> Profile:
+        known = self._known().get(bucket) or Profile(start_size(bucket))
+        if not self._fixed:
+            return known
+        return replace(known, size=min(self._fixed, (known.ceiling or 2 * self._fixed) // 2) or 1)
+
+    def _keep(self, bucket: int, profile: Profile) -> None:
+        profiles = self._known()
+        if profiles.get(bucket) == profile:
+            return
+        profiles[bucket] = profile
+        # A mean that moves a little is not worth a write.
+        if profile.samples in (0, 1, _ENOUGH) or profile.samples % 50 == 0:
+            self._memory.save(self._model, bucket, profile)
+
+
+def _next(profile: Profile) -> Profile:
+    """Twice the size while the last doubling paid, back to half where it did not."""
+    if profile.samples > _ENOUGH:
+        return profile
+    paid = not profile.before_ms or profile.ms < _GAIN * profile.before_ms
+    larger = 2 * profile.size
+    if not paid:
+        return Profile(profile.size // 2, profile.before_ms, _ENOUGH + 1, profile.ceiling, 0.0)
+    fits = larger <= _MOST and (not profile.ceiling or larger < profile.ceiling)
+    if fits and profile.ms * larger < _SLOW_MS:
+        return Profile(larger, 0.0, 0, profile.ceiling, profile.ms)
+    return profile
+
+
+def _bucket(texts: Sequence[str]) -> int:
+    return bucket_of(max(map(tokens_of, texts)))

@@ -1,0 +1,117 @@
+"""The one HTTP client of a provider. No other module opens a connection to one."""
+
+from __future__ import annotations
+
+import ipaddress
+import json
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+import httpx
+
+from seoga import __version__
+from seoga.errors import ConfigError
+from seoga_embedding.provider import Call, Endpoint
+from seoga_embedding.remote.faults import CallFailed, Trouble, failure, is_error, reply_of
+
+# Connecting is quick or hopeless; a batch of long texts on a slow machine takes minutes.
+_CONNECT_S: Final = 5.0
+DOCUMENT_READ_S: Final = 180.0
+QUERY_READ_S: Final = 15.0
+# A vector of 4,096 numbers as text is 90 KB; a body beyond this is no answer.
+_MOST_BYTES: Final = 512 << 20
+
+
+class Wire:
+    """Connections to one endpoint, kept and re-used. Thread-safe."""
+
+    def __init__(self, endpoint: Endpoint, transport: httpx.BaseTransport | None = None) -> None:
+        self._endpoint = endpoint
+        self._client = httpx.Client(
+            transport=transport,
+            timeout=_timeout(DOCUMENT_READ_S),
+            limits=httpx.Limits(max_connections=16, max_keepalive_connections=8),
+            headers={"user-agent": f"seoga/{__version__}", "accept": "application/json"},
+            follow_redirects=False,
+            # A proxy of the environment is for the world outside, not for this machine.
+            trust_env=not _is_near(urlsplit(endpoint.url).hostname or ""),
+        )
+
+    def send(self, call: Call, read_s: float = DOCUMENT_READ_S) -> Any:
+        """The JSON of an answer. Raises CallFailed."""
+        try:
+            response = self._client.send(self._request(call, read_s))
+        except httpx.TimeoutException as error:
+            raise CallFailed(Trouble.OUTAGE, f"did not answer in time ({_name(error)})") from error
+        except httpx.InvalidURL as error:
+            raise ConfigError(f"The address {self._endpoint.url!r} cannot be used.") from error
+        except httpx.HTTPError as error:
+            raise CallFailed(
+                Trouble.OUTAGE, f"cannot be reached ({_name(error)})", "Is it running?"
+            ) from error
+        return self._body(response)
+
+    def _request(self, call: Call, read_s: float) -> httpx.Request:
+        content = None
+        headers = dict(call.headers)
+        if call.body is not None:
+            # Lone surrogates have no UTF-8; JSON may escape them, but providers then refuse all.
+            text = json.dumps(call.body, ensure_ascii=False, separators=(",", ":"))
+            content = text.encode("utf-8", "replace")
+            headers["content-type"] = "application/json"
+        query = {**{k: v for k, v in self._endpoint.query.items() if k not in call.query}}
+        return self._client.build_request(
+            "GET" if content is None else "POST",
+            self._endpoint.url + call.path,
+            params={**query, **call.query} or None,
+            content=content,
+            headers=headers,
+            timeout=_timeout(read_s),
+        )
+
+    def _body(self, response: httpx.Response) -> Any:
+        if 300 <= response.status_code < 400:
+            raise CallFailed(
+                Trouble.REQUEST,
+                f"answered HTTP {response.status_code}, a redirection",
+                "Give the address that it leads to: a key is not sent on to another place.",
+            )
+        if response.status_code >= 400:
+            raise failure(self._reply(response), self._endpoint.key)
+        if len(response.content) > _MOST_BYTES:
+            raise CallFailed(Trouble.OUTPUT, "sent more than any answer holds")
+        try:
+            body = response.json()
+        except ValueError as error:
+            raise CallFailed(
+                Trouble.OUTPUT,
+                "sent something that is not JSON",
+                "Check that baseUrl is the address of an API.",
+            ) from error
+        if is_error(body):
+            raise failure(self._reply(response), self._endpoint.key)
+        return body
+
+    def _reply(self, response: httpx.Response) -> Any:
+        return reply_of(response.status_code, response.headers, response.text[:20_000])
+
+    def close(self) -> None:
+        """Closes the connections."""
+        self._client.close()
+
+
+def _timeout(read_s: float) -> httpx.Timeout:
+    return httpx.Timeout(connect=_CONNECT_S, read=read_s, write=60.0, pool=60.0)
+
+
+def _name(error: Exception) -> str:
+    return type(error).__name__
+
+
+def _is_near(host: str) -> bool:
+    if host == "localhost" or host.endswith(".localhost"):
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
