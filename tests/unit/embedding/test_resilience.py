@@ -332,3 +332,18 @@ def test_a_redirection_is_not_followed_with_a_key() -> None:
     assert caught.value.trouble is Trouble.REQUEST
     assert asked == ["http://here.example/v1/embeddings"]
     wire.close()
+
+
+def test_a_time_out_has_a_phase(fake: Fake) -> None:
+    from seoga_embedding.provider import Call, Endpoint
+    from seoga_embedding.remote.wire import Wire
+
+    wire = Wire(Endpoint(fake.url, {}, "m", "", 0, "5m", 8192))
+    timeout = wire._client.timeout
+    assert timeout.connect is not None
+    assert timeout.read is not None
+    assert timeout.connect < 10 < timeout.read
+    fake.faults({"kind": "slow", "seconds": 5})
+    with pytest.raises(CallFailed, match="in time"):
+        wire.send(Call("/v1/embeddings", {"model": "m", "input": ["x"]}), read_s=0.2)
+    wire.close()

@@ -1,0 +1,100 @@
+"""From documents to answers through a provider over HTTP: the command's fake, as a process."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from seoga.kb import load_kb
+from seoga.search.engine import search
+from seoga.search.request import SearchRequest
+from seoga.settings import settings
+from seoga.wiring import Stack
+
+
+@pytest.fixture(scope="module")
+def fake(
+    free_ports: Callable[[int], list[int]], tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[str]:
+    port = free_ports(1)[0]
+    log = tmp_path_factory.mktemp("fake") / "log"
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            [
+                Path(sys.executable).parent / "seoga",
+                "service",
+                "fake-provider",
+                "--port",
+                str(port),
+            ],
+            stdout=output,
+            stderr=output,
+            env=dict(os.environ),
+        )
+    url = f"http://127.0.0.1:{port}"
+    deadline = time.monotonic() + 30
+    while True:
+        try:
+            assert "fake" in httpx.get(url).json()["notice"]
+            break
+        except httpx.TransportError:
+            assert time.monotonic() < deadline, log.read_text()
+            time.sleep(0.05)
+    assert "no model behind it" in log.read_text()
+    yield url
+    process.terminate()
+    assert process.wait(15) is not None
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        ("openai", "text-embedding-3-small", 1536),
+        ("azure", "text-embedding-3-small", 1536),
+        ("ollama", "bge-m3", 1024),
+        ("gemini", "gemini-embedding-001", 768),
+    ],
+)
+def test_documents_are_indexed_and_found_through_every_provider(
+    fake: str,
+    base_path: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    case: tuple[str, str, int],
+) -> None:
+    provider, model, dimension = case
+    for name in ("OPENAI", "AZURE", "GEMINI"):
+        monkeypatch.setenv(f"{name}_API_KEY", "any")
+    docs = tmp_path / "docs"
+    docs.mkdir()
+    (docs / "leave.md").write_text("# Leave\n\nAnnual leave is fifteen days.\n")
+    (docs / "card.md").write_text("# Door\n\nUse the blue card at the gate.\n")
+    folder = base_path / "kb"
+    folder.mkdir()
+    embedding: dict[str, Any] = {"provider": provider, "model": model, "baseUrl": fake}
+    if provider == "gemini":
+        embedding["dimension"] = dimension
+    config = {"id": "kb", "sourcePaths": [str(docs)], "embedding": embedding}
+    (folder / "config.json").write_text(json.dumps(config))
+    stack = Stack(settings())
+    try:
+        kb = load_kb(folder)
+        result = stack.indexing.run_kb(kb)
+        assert (result.indexed, result.deferred, result.warnings) == (2, 0, ())
+        request = SearchRequest("annual leave days", mode="vector", threshold=0.05)
+        answer = search([kb], request, stack.embedding)
+        assert answer.hits[0].path == "leave.md"
+        assert answer.hits[0].cosine is not None
+        card = stack.embedding.card(kb.embedding_spec())
+        assert card.dimension == dimension
+    finally:
+        stack.close()
