@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 
 from seoga.contracts.indexing import Progress
 from seoga.models import Source, Stage
@@ -13,6 +15,7 @@ from seoga_indexer.source import Problem, SourceUnavailable, connector_for
 from seoga_indexer.textstage import Counts
 
 EVERY_S = 1.0
+WINDOW_S = 30.0
 Report = Callable[[Progress], None]
 
 
@@ -22,7 +25,8 @@ class Reporter:
     def __init__(self, counts: Counts, reports: Iterable[Report], pending: int) -> None:
         self._counts = counts
         self._reports = tuple(reports)
-        self._started = self._last = time.monotonic()
+        self._last = time.monotonic()
+        self._pace = Pace()
         self.total: Total | None = None
         self.done = 0
         self.failed = 0
@@ -43,34 +47,62 @@ class Reporter:
     def finish_text(self) -> None:
         """Every file can be found by keyword from here on."""
         self.text_done = True
+        self._pace = Pace(self.embedded)
         self.tick(force=True)
 
     def progress(self, now: float) -> Progress:
-        """The present state."""
-        done = self.done + self._counts.unchanged
-        counted = self.total is not None and self.total.complete.is_set()
-        total = max(self._counts.listed, self.total.files if self.total else 0)
-        rate = done / max(now - self._started, 1e-3)
-        eta = (total - done) / rate if rate and counted else None
-        if self.text_done:
-            total, eta = self._counts.listed, self._embedding_eta(now)
-        return Progress(
-            stage=Stage.EMBED if self.text_done else Stage.EXTRACT,
-            done=done,
-            total=total,
-            counting=not (counted or self.text_done),
-            current="" if self.text_done else self._counts.current,
-            rate=round(rate, 1),
-            eta_s=None if eta is None else round(eta, 1),
+        """The present state: of files while text is read, of passages once only vectors come."""
+        shown = self._of_passages(now) if self.text_done else self._of_files(now)
+        return replace(
+            shown,
             chunks=self.chunks,
             chunks_pending=max(0, self.pending),
             failed=self.failed,
             text_done=self.text_done,
         )
 
-    def _embedding_eta(self, now: float) -> float | None:
-        rate = self.embedded / max(now - self._started, 1e-3)
-        return self.pending / rate if rate else None
+    def _of_files(self, now: float) -> Progress:
+        done = self.done + self._counts.unchanged
+        counted = self.total is not None and self.total.complete.is_set()
+        total = max(self._counts.listed, self.total.files if self.total else 0)
+        rate = self._pace.at(now, done)
+        return Progress(
+            stage=Stage.EXTRACT,
+            done=done,
+            total=total,
+            counting=not counted,
+            current=self._counts.current,
+            rate=round(rate, 1),
+            eta_s=round((total - done) / rate, 1) if rate and counted else None,
+        )
+
+    def _of_passages(self, now: float) -> Progress:
+        pending = max(0, self.pending)
+        rate = self._pace.at(now, self.embedded)
+        return Progress(
+            stage=Stage.EMBED,
+            unit="passages",
+            done=self.embedded,
+            total=self.embedded + pending,
+            rate=round(rate, 1),
+            eta_s=round(pending / rate, 1) if rate else None,
+        )
+
+
+class Pace:
+    """How many a second, over the last half minute: what went before says little of what comes."""
+
+    def __init__(self, done: int = 0) -> None:
+        self._marks = deque([(time.monotonic(), done)])
+
+    def at(self, now: float, done: int) -> float:
+        """The rate now, with `done` in all; 0 while nothing has been done."""
+        while len(self._marks) > 1 and now - self._marks[1][0] >= WINDOW_S:
+            self._marks.popleft()
+        since, before = self._marks[0]
+        if now - self._marks[-1][0] >= EVERY_S:
+            self._marks.append((now, done))
+        return max(0.0, (done - before) / max(now - since, 1e-3))
 
 
 class Total:
@@ -84,9 +116,11 @@ class Total:
 
     def count(self) -> None:
         """Raises Stopped when the run ends first."""
+        all_known = True
         for source in self._sources:
             connector = connector_for(source)
             if connector.remote:
+                all_known = False
                 continue
             try:
                 for entry in connector.items():
@@ -95,4 +129,5 @@ class Total:
                     self.files += not isinstance(entry, Problem)
             except SourceUnavailable:
                 continue
-        self.complete.set()
+        if all_known:
+            self.complete.set()

@@ -12,7 +12,7 @@ from seoga.cli.output import say
 if TYPE_CHECKING:
     from seoga.contracts.indexing import Progress
 
-_LINE_EVERY_S = 5.0
+_LINE_EVERY_S = 10.0
 _NAME_WIDTH = 40
 
 
@@ -23,7 +23,6 @@ class ProgressView:
         self._bar = None if quiet or not sys.stderr.isatty() else _Bar()
         self._quiet = quiet
         self._next = 0.0
-        self._stage = ""
 
     def __enter__(self) -> Self:
         if self._bar is not None:
@@ -43,14 +42,15 @@ class ProgressView:
         """Shows where the run stands."""
         if self._bar is not None:
             self._bar.show(progress)
-        elif not self._quiet and self._due(progress.stage):
-            say(f"{_files(progress)} files · {detail(progress)}")
+        elif not self._quiet and self._due():
+            say(f"{counted(progress)} · {detail(progress)}")
 
-    def _due(self, stage: str) -> bool:
+    def _due(self) -> bool:
+        """Once at the beginning, then now and then: such output is a log that somebody keeps."""
         now = time.monotonic()
-        if stage == self._stage and now < self._next:
+        if now < self._next:
             return False
-        self._stage, self._next = stage, now + _LINE_EVERY_S
+        self._next = now + _LINE_EVERY_S
         return True
 
 
@@ -60,13 +60,13 @@ class _Bar:
         from rich.progress import BarColumn, Progress, TextColumn
 
         self._progress = Progress(
-            TextColumn("{task.fields[files]} files", markup=False),
+            TextColumn("{task.fields[counted]}", markup=False),
             BarColumn(bar_width=24),
             TextColumn("{task.fields[detail]}", markup=False),
             console=Console(stderr=True),
             transient=True,
         )
-        self._task = self._progress.add_task("", total=None, files="0/?", detail="scan")
+        self._task = self._progress.add_task("", total=None, counted="0/? files", detail="scan")
 
     def start(self) -> None:
         self._progress.start()
@@ -79,7 +79,7 @@ class _Bar:
             self._task,
             total=progress.total or None,
             completed=progress.done,
-            files=_files(progress),
+            counted=counted(progress),
             detail=detail(progress),
         )
 
@@ -89,7 +89,7 @@ def detail(progress: Progress) -> str:
     parts = [progress.stage]
     if progress.current:
         parts.append(_short(progress.current))
-    if progress.chunks_pending:
+    if progress.chunks_pending and progress.unit == "files":
         parts.append(f"{progress.chunks_pending} chunks without vectors")
     if progress.rate:
         parts.append(f"{progress.rate:.1f}/s")
@@ -105,8 +105,9 @@ def clock(seconds: float) -> str:
     return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
 
 
-def _files(progress: Progress) -> str:
-    return f"{progress.done}/{progress.total}{'+' if progress.counting else ''}"
+def counted(progress: Progress) -> str:
+    """`12/40+ files`, or `300/1200 passages` while vectors are made."""
+    return f"{progress.done}/{progress.total}{'+' if progress.counting else ''} {progress.unit}"
 
 
 def _short(name: str) -> str:

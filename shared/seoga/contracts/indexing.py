@@ -52,10 +52,12 @@ class ChangeReport:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """A run in flight, about once a second. `total` grows while `counting`; `eta_s` is None while
-    nothing can be said; `text_done`: every file can be found by keyword, vectors may follow."""
+    """A run in flight, about once a second. `done` of `total` are files, then, while only vectors
+    are made, passages (`unit`); `total` grows while `counting`; `rate` is a second; `eta_s` is
+    None while nothing can be said; `text_done`: every file can be found by keyword."""
 
     stage: str
+    unit: str = "files"
     done: int = 0
     total: int = 0
     counting: bool = False
