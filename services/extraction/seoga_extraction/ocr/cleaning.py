@@ -33,14 +33,16 @@ def skew(image: Image) -> float:
     """
     import PIL.Image
 
-    small = _ink(image)
+    fine = _ink(image)
+    coarse = fine.reduce(2)
 
-    def contrast(angle: float) -> int:
-        return _contrast(small.rotate(angle, PIL.Image.Resampling.BILINEAR, fillcolor=0))
+    def contrast(ink: Image, angle: float) -> int:
+        return _contrast(ink.rotate(angle, PIL.Image.Resampling.BILINEAR, fillcolor=0))
 
-    best = float(max(range(-WIDEST, WIDEST + 1), key=contrast))
+    best = float(max(range(-WIDEST, WIDEST + 1), key=lambda angle: contrast(coarse, angle)))
     for step in (0.5, 0.25, 0.1):
-        best = max((best + step * k for k in (0, -1, 1)), key=contrast)
+        around = (best, best - step, best + step)
+        best = max(around, key=lambda angle: contrast(fine, angle))
     return best if abs(best) < WIDEST else 0.0
 
 
