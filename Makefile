@@ -19,7 +19,7 @@ help: ## list the targets
 .venv/.run-installed: $(DECLARED)
 	@deploy/setup run
 
-.venv/.dev-installed: .venv/.run-installed
+.venv/.dev-installed: .venv/.run-installed tests/apt-packages.txt
 	@deploy/setup dev
 
 install: .venv/.dev-installed ## virtual environment, system packages where apt allows it, development tools
