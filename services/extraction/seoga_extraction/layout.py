@@ -9,12 +9,15 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import accumulate, pairwise
+from operator import attrgetter
 from statistics import median
+from typing import NamedTuple
 
 MAX_DEPTH = 5
+LEVEL = (1.0, 0.0)
 GRID = 2.0
+LEAST_HEIGHT = 0.1
 _BULLET = re.compile(
     r"^(?:[•·‣▪■□○●◦◆◇▶▷※❍ㅇ–—*-]\s|[①-⑳㉠-㉻⑴-⒇]|\(?(?:\d{1,2}|[가나다라마바사아자차카타파하a-z])[.)]\s)"
 )
@@ -27,8 +30,7 @@ _JOINED = re.compile(f"[{_WIDE}]$")
 _JOINS = re.compile(f"^[{_WIDE}]")
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(NamedTuple):
     """A line of text: its box in points (y downwards), font size, bold, direction of writing."""
 
     x0: float
@@ -38,7 +40,7 @@ class Line:
     text: str
     size: float = 10.0
     bold: bool = False
-    direction: tuple[float, float] = (1.0, 0.0)
+    direction: tuple[float, float] = LEVEL
     cells: int = 1
     # A block that was made whole already, such as a table: nothing is joined to it.
     whole: bool = False
@@ -46,13 +48,13 @@ class Line:
     @property
     def height(self) -> float:
         """Height of the box, never zero."""
-        return max(self.y1 - self.y0, 0.1)
+        return max(self.y1 - self.y0, LEAST_HEIGHT)
 
 
 def turned(lines: Sequence[Line]) -> list[Line]:
     """The lines with the page turned so that most of them run to the right; others go last."""
-    if not lines:
-        return []
+    if all(line.direction == LEVEL for line in lines):
+        return list(lines)
     weights: Counter[tuple[int, int]] = Counter()
     for line in lines:
         weights[_quarter(line.direction)] += len(line.text)
@@ -64,7 +66,7 @@ def turned(lines: Sequence[Line]) -> list[Line]:
         if _quarter(line.direction) != main:
             # Stamps along the margin: below everything, each a paragraph of its own.
             lowest += line.size * 4
-            aside.append(replace(line, x0=0, x1=1, y0=lowest, y1=lowest + line.size))
+            aside.append(line._replace(x0=0, x1=1, y0=lowest, y1=lowest + line.size))
     return straight + aside
 
 
@@ -74,11 +76,11 @@ def _quarter(direction: tuple[float, float]) -> tuple[int, int]:
 
 def _turn(line: Line, main: tuple[int, int]) -> Line:
     if main == (0, -1):
-        return replace(line, x0=-line.y1, x1=-line.y0, y0=line.x0, y1=line.x1)
+        return line._replace(x0=-line.y1, x1=-line.y0, y0=line.x0, y1=line.x1)
     if main == (0, 1):
-        return replace(line, x0=line.y0, x1=line.y1, y0=-line.x1, y1=-line.x0)
+        return line._replace(x0=line.y0, x1=line.y1, y0=-line.x1, y1=-line.x0)
     if main == (-1, 0):
-        return replace(line, x0=-line.x1, x1=-line.x0, y0=-line.y1, y1=-line.y0)
+        return line._replace(x0=-line.x1, x1=-line.x0, y0=-line.y1, y1=-line.y0)
     return line
 
 
@@ -110,7 +112,7 @@ def _gutter(lines: Sequence[Line]) -> float | None:
     """The x of the white strip between two columns, None where there are no columns."""
     if len(lines) < 4:
         return None
-    left, right = min(line.x0 for line in lines), max(line.x1 for line in lines)
+    left, right = min([line.x0 for line in lines]), max([line.x1 for line in lines])
     size = int((right - left) / GRID) + 2
     if size < 20:
         return None
@@ -118,16 +120,13 @@ def _gutter(lines: Sequence[Line]) -> float | None:
     for line in lines:
         steps[int((line.x0 - left) / GRID)] += 1
         steps[int((line.x1 - left) / GRID) + 1] -= 1
-    crossing, running = [], 0
-    for step in steps[:size]:
-        running += step
-        crossing.append(running)
+    crossing = list(accumulate(steps[:size]))
     first, last = int(size * 0.15), int(size * 0.85)
     fewest = min(crossing[first:last])
     if fewest > len(lines) * 0.35:
         return None
     begin, end = _longest_run(crossing, fewest, first, last)
-    if (end - begin) * GRID < 0.5 * float(median([line.height for line in lines])):
+    if (end - begin) * GRID < 0.5 * _usual_height(lines):
         return None
     x = left + (begin + end) / 2 * GRID
     return x if _are_columns(lines, x) else None
@@ -201,20 +200,27 @@ def _bands(lines: Sequence[Line], x: float, depth: int) -> list[list[Line]]:
     return [*out, across] if across else out
 
 
+def _usual_height(lines: Sequence[Line]) -> float:
+    return max(float(median([line.y1 - line.y0 for line in lines])), LEAST_HEIGHT)
+
+
 def _widest_gap(lines: Sequence[Line]) -> float | None:
     """The y of the widest white strip across, if it is wider than a line."""
-    ordered = sorted(lines, key=lambda line: line.y0)
+    ordered = sorted(lines, key=attrgetter("y0"))
     bottom, widest, at = ordered[0].y1, 0.0, None
-    for line in ordered[1:]:
+    for line in ordered:
         if line.y0 - bottom > widest:
             widest, at = line.y0 - bottom, line.y0
-        bottom = max(bottom, line.y1)
-    return at if widest > float(median([line.height for line in lines])) else None
+        if line.y1 > bottom:
+            bottom = line.y1
+    return at if widest > _usual_height(lines) else None
 
 
 def compounds(lines: Sequence[Line]) -> frozenset[str]:
     """The words with a hyphen inside a line: at a line end they keep theirs."""
-    return frozenset(word for line in lines for word in _COMPOUND.findall(line.text))
+    return frozenset(
+        word for line in lines if "-" in line.text for word in _COMPOUND.findall(line.text)
+    )
 
 
 def paragraphs(region: Sequence[Line], hyphened: Collection[str] = ()) -> list[str]:

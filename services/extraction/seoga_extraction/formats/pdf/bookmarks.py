@@ -14,6 +14,7 @@ from seoga_extraction.format import Outline, one_line
 _NUMBER = re.compile(
     r"^[\W_]*(?:(?:chapter|section|part|제)?[\dIVXivx]+[.\d]*[장절조편관]?)?[\W_]+"
 )
+_BETWEEN = re.compile(r"[\W_]+")
 MOST_ENTRIES = 20_000
 
 
@@ -83,4 +84,5 @@ def _find(texts: Sequence[str], title: str, start: int) -> tuple[int, bool] | No
 
 def _folded(text: str) -> str:
     bare = _NUMBER.sub("", text, count=1) or text
-    return "".join(one for one in unicodedata.normalize("NFKC", bare).casefold() if one.isalnum())
+    whole = bare if bare.isascii() else unicodedata.normalize("NFKC", bare)
+    return _BETWEEN.sub("", whole.casefold())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,9 @@ DPI = 300
 # A page wider or higher than this many pixels (A3 at 300 dpi) is rendered coarser.
 MOST_PIXELS = 5000
 UNREADABLE = re.compile("[\x00-\x08\x0e-\x1f\ufffd\ue000-\uf8ff]")
+# What the library calls a block of what is drawn, and a bold font.
+_VECTOR = 3
+_BOLD = 16
 _SIGNS = re.compile("[\x00-\x08\x0e-\x1f\ufffd]")
 _WORD = re.compile(r"\w\w")
 # The dots of a table of contents, and rules made of dots.
@@ -48,49 +52,71 @@ def mupdf() -> Any:
 
 def read(page: Any) -> PageLayer:
     """The text layer. Raises what the library raises for a broken page."""
-    flags = mupdf().TEXT_PRESERVE_WHITESPACE | mupdf().TEXT_MEDIABOX_CLIP
-    content = page.get_text("dict", flags=flags)
-    raw = (line for block in content["blocks"] for line in block.get("lines", ()))
+    layer = page.get_textpage(flags=_flags())
+    blocks = layer.extractDICT()["blocks"]
+    raw = (line for block in blocks for line in block.get("lines", ()))
     lines = turned([line for one in raw if (line := _line(one)) is not None])
-    tables = _tables(page, lines)
-    for table in tables:
-        lines = _instead(lines, table)
+    # Without a single line or box on it no page has a table: to ask for paths costs as much
+    # again as a third of the text.
+    if any(block["type"] == _VECTOR for block in blocks):
+        for table in _tables(page, layer, lines):
+            lines = _instead(lines, table)
+    return _layer(page, lines)
+
+
+@cache
+def _flags() -> int:
+    """Text as it stands, and after it what is drawn: lines of text are not cut by it."""
+    library = mupdf()
+    drawn = library.TEXT_COLLECT_VECTORS | library.TEXT_LAZY_VECTORS
+    return int(library.TEXT_PRESERVE_WHITESPACE | library.TEXT_MEDIABOX_CLIP | drawn)
+
+
+def _layer(page: Any, lines: Sequence[Line]) -> PageLayer:
     hyphened = compounds(lines)
     texts = [text for region in regions(lines) for text in paragraphs(region, hyphened)]
-    bad = sum(len(UNREADABLE.findall(text)) for text in texts)
-    if bad * 10 > sum(len(text) for text in texts) * 3:
-        # A font without a way back to letters.
-        texts = []
-    known = frozenset(table.text for table in tables)
+    known = frozenset(line.text for line in lines if line.whole)
+    bad = sum(len(UNREADABLE.findall(text)) for text in texts if _suspicious(text))
     if bad:
-        # A few signs without a meaning are blanks or bullets of a symbol font.
+        # A few signs without a meaning are blanks or bullets of a symbol font; many are a font
+        # without a way back to letters.
         known = frozenset(_SIGNS.sub(" ", text) for text in known)
-        texts = [_SIGNS.sub(" ", text) for text in texts]
-    texts = [text for text in texts if not text.isspace()]
-    layer = PageLayer(texts, known)
-    return replace(layer, scan=_is_scan(page, layer))
+        many = bad * 10 > sum(map(len, texts)) * 3
+        texts = [] if many else [_SIGNS.sub(" ", text) for text in texts]
+    layer = PageLayer([text for text in texts if not text.isspace()], known)
+    return replace(layer, scan=True) if _is_scan(page, layer) else layer
+
+
+def _suspicious(text: str) -> bool:
+    """Whether a sign without a meaning may be in it: most texts have none, and this is quick."""
+    return "\ufffd" in text or not text.isprintable()
 
 
 def _line(raw: dict[str, Any]) -> Line | None:
     spans = raw["spans"]
-    text = "".join(span["text"] for span in spans).replace("\xa0", " ")
-    text = _LEADER.sub(" … ", text)
+    widest = spans[0]
+    text = widest["text"]
+    bold = bool(widest["flags"] & _BOLD)
+    if len(spans) > 1:
+        widest = max(spans, key=lambda span: len(span["text"]))
+        text = "".join([span["text"] for span in spans])
+        bold = all(span["flags"] & _BOLD for span in spans if not span["text"].isspace())
+    text = text.replace("\xa0", " ")
+    if text.count(".") > 4 or "·" in text or "…" in text:
+        text = _LEADER.sub(" … ", text)
     if not text.strip(" …"):
         return None
-    widest = max(spans, key=lambda span: len(span["text"]))
-    bold = all(span["flags"] & 16 for span in spans if span["text"].strip())
-    x0, y0, x1, y1 = raw["bbox"]
-    return Line(x0, y0, x1, y1, text.strip(), widest["size"], bold, raw["dir"])
+    return Line(*raw["bbox"], text.strip(), widest["size"], bold, raw["dir"])
 
 
-def _tables(page: Any, lines: Sequence[Line]) -> list[Line]:
+def _tables(page: Any, layer: Any, lines: Sequence[Line]) -> list[Line]:
     """Each table as a block; none where the text does not run level."""
     if len(lines) < 4 or lines[0].direction != (1.0, 0.0):
         return []
     found = grids(page.get_cdrawings(), (page.rect.width, page.rect.height))
     if not found:
         return []
-    words = [Word(*word[:5]) for word in page.get_text("words")]
+    words = [Word(*word[:5]) for word in layer.extractWORDS()]
     tables = []
     for grid in found:
         x0, y0, x1, y1 = grid.box
