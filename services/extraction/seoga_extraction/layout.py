@@ -211,8 +211,7 @@ def _widest_gap(lines: Sequence[Line]) -> float | None:
     for line in ordered:
         if line.y0 - bottom > widest:
             widest, at = line.y0 - bottom, line.y0
-        if line.y1 > bottom:
-            bottom = line.y1
+        bottom = max(bottom, line.y1)
     return at if widest > _usual_height(lines) else None
 
 

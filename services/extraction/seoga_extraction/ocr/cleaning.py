@@ -36,8 +36,8 @@ def skew(image: Image) -> float:
     fine = _ink(image)
     coarse = fine.reduce(2)
 
-    def contrast(ink: Image, angle: float) -> int:
-        return _contrast(ink.rotate(angle, PIL.Image.Resampling.BILINEAR, fillcolor=0))
+    def contrast(small: Image, angle: float) -> int:
+        return _contrast(small.rotate(angle, PIL.Image.Resampling.BILINEAR, fillcolor=0))
 
     best = float(max(range(-WIDEST, WIDEST + 1), key=lambda angle: contrast(coarse, angle)))
     for step in (0.5, 0.25, 0.1):

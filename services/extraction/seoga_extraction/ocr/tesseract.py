@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
 import tempfile
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -146,28 +148,47 @@ def _call(image: Image, arguments: Sequence[str], seconds: float) -> bytes:
 
     if seconds <= 0:
         raise TimeoutError
-    # Raw PGM over stdin: packing and unpacking a PNG would cost a tenth of the recognition.
-    page = b"P5 %d %d 255\n" % image.size + image.tobytes()
-    try:
-        done = subprocess.run(
-            [PROGRAM, "stdin", arguments[0], "--dpi", "300", *arguments[1:]],
-            input=page,
-            capture_output=True,
-            check=False,
-            timeout=seconds,
-            # Its own threads only get into each other's way: a quarter of the speed.
-            env=environment(OMP_THREAD_LIMIT="1"),
-        )
-    except subprocess.TimeoutExpired as error:
-        raise TimeoutError from error
-    except FileNotFoundError as error:
-        raise _missing("The program tesseract", "tesseract-ocr") from error
+    with _held(image) as (path, descriptors):
+        try:
+            done = subprocess.run(
+                [PROGRAM, path, arguments[0], "--dpi", "300", *arguments[1:]],
+                capture_output=True,
+                check=False,
+                timeout=seconds,
+                pass_fds=descriptors,
+                # Its own threads only get into each other's way: a quarter of the speed.
+                env=environment(OMP_THREAD_LIMIT="1"),
+            )
+        except subprocess.TimeoutExpired as error:
+            raise TimeoutError from error
+        except FileNotFoundError as error:
+            raise _missing("The program tesseract", "tesseract-ocr") from error
     if done.returncode:
         said = done.stderr.decode("utf-8", "replace").strip().splitlines() or [""]
         raise ExtractionFailed(
             f"tesseract failed (exit {done.returncode}: {said[-1][:200]}).", "", Reason.CRASH
         )
     return done.stdout
+
+
+@contextmanager
+def _held(image: Image) -> Iterator[tuple[str, tuple[int, ...]]]:
+    """A file of the page: its path, and the descriptors that the program needs for it.
+
+    An uncompressed bitmap: reading a PGM byte by byte, a page from stdin, or packing and unpacking
+    a PNG cost each about a twentieth of the recognition. Where the system can, the file has no
+    name on any disk, so that no crash leaves one.
+    """
+    if hasattr(os, "memfd_create"):
+        with os.fdopen(os.memfd_create("seoga-ocr-page"), "wb") as file:
+            image.save(file, "BMP")
+            file.flush()
+            yield f"/dev/fd/{file.fileno()}", (file.fileno(),)
+        return
+    with tempfile.NamedTemporaryFile(prefix="seoga-ocr-", suffix=".bmp") as named:
+        image.save(named, "BMP")
+        named.flush()
+        yield named.name, ()
 
 
 def _lines(text: str, table: str) -> Iterator[OcrLine]:
