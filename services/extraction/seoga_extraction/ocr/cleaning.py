@@ -11,8 +11,16 @@ if TYPE_CHECKING:
 # Angles are searched on a page of about this many pixels a side: 0.1 degrees is one pixel there.
 SEARCH_SIDE = 600
 WIDEST = 10
+# Shades of grey between ink and paper that can be told apart.
+FAINTEST = 16
 # Below this, straightening costs more sharpness than it gives.
 LEAST = 0.3
+
+
+def blank(image: Image) -> bool:
+    """Whether a grey page is of one shade: there is nothing on it to recognise."""
+    used = [shade for shade, count in enumerate(image.histogram()) if count]
+    return used[-1] - used[0] < FAINTEST
 
 
 def straight(image: Image) -> Image:

@@ -37,8 +37,10 @@ NOISY_PART = 30.0
 LEGIBLE = 55.0
 # Scattered letters are found in any picture.
 LEGIBLE_SCATTERED = 75.0
-# The share of a page's time that each further reading may take.
+# What each further reading may take: this share of the page's time, and on a machine that is busy
+# with other things so many times what the first one took.
 EXTRA = 0.25
+LONGER = 2.0
 FEWEST = 2
 _POINTS = 72 / 300
 
@@ -94,11 +96,16 @@ class _Attempts:
 
     def run(self) -> Iterator[Reading]:
         """Raises TimeoutError when the first reading takes all the time."""
+        if cleaning.blank(self._raw):
+            yield Reading((), USUAL)
+            return
         # Asked first where it shows: to read a page on its side may take six times as long.
         turned = cleaning.sideways(self._raw) and self._turn()
         if not turned:
             self._image = cleaning.straight(self._raw)
+        started = time.monotonic()
         first = self._read(USUAL, self._left())
+        self._extra = max(self._extra, LONGER * (time.monotonic() - started))
         yield first
         if first.confidence < POOR and not turned and self._turn():
             first = self._retry(USUAL)

@@ -18,6 +18,10 @@ if TYPE_CHECKING:
 
 # A page with less text than this and images over half of it is a scan with a stub of text.
 STUB_CHARS = 200
+# A running header; with less, an image need not cover so much to be the body of the page.
+HEADER_CHARS = 50
+# Letters drawn as outlines take hundreds of paths, a frame or a rule one.
+OUTLINES = 200
 DPI = 300
 # A page wider or higher than this many pixels (A3 at 300 dpi) is rendered coarser.
 MOST_PIXELS = 5000
@@ -26,6 +30,11 @@ UNREADABLE = re.compile("[\x00-\x08\x0e-\x1f\ufffd\ue000-\uf8ff]")
 _VECTOR = 3
 _BOLD = 16
 _SIGNS = re.compile("[\x00-\x08\x0e-\x1f\ufffd]")
+# The number of a page, as printed on it.
+_NUMBER = re.compile(
+    r"(?:page|of|p|제|쪽|페이지|[ivxlc]+|\d{1,4}|[-–—|·•/()\[\].,\s])+", re.IGNORECASE
+)
+_UNSEEN = ("clip", "ignore")
 _WORD = re.compile(r"\w\w")
 # The dots of a table of contents, and rules made of dots.
 _LEADER = re.compile(r"(?:[.·…]\s?){5,}")
@@ -106,7 +115,8 @@ def _line(raw: dict[str, Any]) -> Line | None:
         text = _LEADER.sub(" … ", text)
     if not text.strip(" …"):
         return None
-    return Line(*raw["bbox"], text.strip(), widest["size"], bold, raw["dir"])
+    x0, y0, x1, y1 = raw["bbox"]
+    return Line(x0, y0, x1, y1, text.strip(), widest["size"], bold, raw["dir"])
 
 
 def _tables(page: Any, layer: Any, lines: Sequence[Line]) -> list[Line]:
@@ -151,15 +161,25 @@ def _is_scan(page: Any, layer: PageLayer) -> bool:
     if count >= STUB_CHARS:
         return False
     marks = page.get_bboxlog()
-    if layer.wordless:
-        return any(not kind.startswith(("clip", "ignore")) for kind, _ in marks)
+    numbered = _NUMBER.fullmatch(" ".join(layer.texts)) is not None
+    if layer.wordless and not numbered:
+        return any(not kind.startswith(_UNSEEN) for kind, _ in marks)
     if any(kind == "ignore-text" for kind, _ in marks):
         # Text that is not painted is what another recognition left.
         return False
+    if numbered and sum(kind.endswith("-path") for kind, _ in marks) >= OUTLINES:
+        return True
     images = [box for kind, box in marks if kind in ("fill-image", "fill-imgmask")]
     # Scans may come in strips: together they cover the page.
-    half = float(page.rect.width) * float(page.rect.height) / 2
-    return sum(_area(box, page.rect) for box in images) >= half
+    shown = sum(_area(box, page.rect) for box in images)
+    return shown >= _share(count, numbered) * float(page.rect.width) * float(page.rect.height)
+
+
+def _share(count: int, numbered: bool) -> float:
+    """How much of a page with so many characters its images must cover to be what it says."""
+    if numbered:
+        return 0.05
+    return 0.2 if count < HEADER_CHARS else 0.5
 
 
 def _area(box: Sequence[float], page: Any) -> float:

@@ -1,0 +1,72 @@
+"""Images of each kind: their pages, their orientation, what is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from PIL import Image
+
+from seoga.errors import ExtractionFailed, Reason
+from seoga.models import Place, SectionKind
+from seoga_extraction.ocr import tesseract
+
+from .drawn import A4, png, small_page
+
+Reading = Callable[..., Any]
+
+pytestmark = pytest.mark.skipif(
+    not tesseract.installed("Hangul"), reason="tesseract with its Hangul script is not installed"
+)
+
+
+@pytest.mark.parametrize("kind", ["PNG", "JPEG", "TIFF", "WEBP", "BMP", "GIF"])
+def test_images_of_each_kind_are_read_whatever_they_are_named(read: Reading, kind: str) -> None:
+    got = read("scan", png(small_page("The quarterly report 보고서"), kind))
+    assert "The quarterly report 보고서" in got.text
+    assert got.info.format == "image"
+
+
+def test_each_page_of_a_tiff_has_its_place(read: Reading) -> None:
+    pages = [small_page(f"This is page number {word}") for word in ("one", "two", "three")]
+    got = read("fax.tif", png(pages[0], "TIFF", save_all=True, append_images=pages[1:]))
+    assert [one.text for one in got.of(SectionKind.PAGE)] == [f"## Page {n}" for n in (1, 2, 3)]
+    second = next(one for one in got.sections if "two" in one.text)
+    assert second.place == Place(page=2)
+
+
+def test_a_photograph_is_turned_by_its_exif_and_transparency_is_paper(read: Reading) -> None:
+    upright = small_page("Turned by its orientation")
+    exif = Image.Exif()
+    exif[0x0112] = 6
+    data = png(upright.rotate(90, expand=True), "JPEG", exif=exif, quality=95)
+    assert "Turned by its orientation" in read("a.jpg", data).text
+    clear = Image.merge("LA", (Image.new("L", upright.size, 0), upright.point(lambda v: 255 - v)))
+    assert "Turned by its orientation" in read("a.png", png(clear)).text
+
+
+def test_an_image_of_too_many_pixels_is_refused_before_it_is_unpacked(read: Reading) -> None:
+    bomb = png(Image.new("1", (20_000, 20_000)))
+    assert len(bomb) < 100_000
+    with pytest.raises(ExtractionFailed) as failed:
+        read("a.png", bomb)
+    assert failed.value.reason is Reason.TOO_LARGE
+
+
+def test_a_broken_image_is_corrupt(read: Reading) -> None:
+    data = png(small_page("cut off in the middle"))
+    for cut in (data[:40], data[: len(data) // 2]):
+        with pytest.raises(ExtractionFailed) as failed:
+            read("a.png", cut)
+        assert failed.value.reason is Reason.CORRUPT
+
+
+def test_a_blank_page_is_not_given_to_tesseract(
+    read: Reading, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tesseract, "run", None)
+    pages = [Image.new("L", A4, 250)] * 3
+    with pytest.raises(ExtractionFailed) as failed:
+        read("a.tif", png(pages[0], "TIFF", save_all=True, append_images=pages[1:]))
+    assert failed.value.reason is Reason.NO_TEXT
