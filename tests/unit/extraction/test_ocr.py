@@ -130,11 +130,11 @@ def test_recognition_is_not_counted_as_time_of_the_parser(
     with_settings: Callable[..., ExtractionEngine], tmp_path: Path
 ) -> None:
     path = tmp_path / "a.pdf"
-    path.write_bytes(pdf_of(*[page_of(PARAGRAPHS)] * 4))
-    # Four pages take longer than the seconds that the file has.
-    events = list(with_settings(extract_timeout_s=3, cores=1).extract(path, "a.pdf"))
+    path.write_bytes(pdf_of(*[page_of(PARAGRAPHS)] * 8))
+    # Eight pages take longer than the seconds that the file has.
+    events = list(with_settings(extract_timeout_s=5, cores=1).extract(path, "a.pdf"))
     assert isinstance(events[-1], Section)
-    assert events[-1].place == Place(page=4)
+    assert events[-1].place == Place(page=8)
 
 
 def test_pages_of_text_do_not_wait_for_the_end_of_a_long_scan(

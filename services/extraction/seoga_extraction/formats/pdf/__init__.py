@@ -69,4 +69,6 @@ def sniff(source: Input) -> bool:
     return marked or (source.extension == ".pdf" and b" obj" in source.head[:4096])
 
 
-FORMAT = Format("pdf", parse, extensions=(".pdf",), sniff=sniff, needs=("pymupdf", "PIL"))
+FORMAT = Format(
+    "pdf", parse, extensions=(".pdf",), sniff=sniff, needs=("pymupdf", "PIL"), version="2"
+)
