@@ -77,7 +77,11 @@ class IndexingEngine:
 
     def check_changes(self, kb_id: str) -> ChangeReport:
         """See Indexing."""
-        return check(find_kb(self._base, kb_id), self._stack)
+        return self.check_kb(find_kb(self._base, kb_id))
+
+    def check_kb(self, kb: Kb) -> ChangeReport:
+        """The same for a KB wherever it lies."""
+        return check(kb, self._stack)
 
     @property
     def queue(self) -> Queue:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -17,12 +18,13 @@ from seoga.cli.options import (
     opened_stack,
 )
 from seoga.cli.output import emit, show
-from seoga.cli.targets import one_kb
-from seoga.errors import NotFound, SeogaError
+from seoga.cli.targets import chosen_kbs, one_kb
+from seoga.errors import InvalidArgument, NotFound, SeogaError
 from seoga.kb import Kb, list_kbs
 
 if TYPE_CHECKING:
     from seoga.cli.doctor import Check
+    from seoga.wiring import Stack
 
 _MOST_FILES = 20
 
@@ -154,13 +156,29 @@ def _why(found: dict[str, Any]) -> str:
     return f"{found['reason']}: {found['detail']}" if found["detail"] else found["reason"]
 
 
-def doctor(base_path: BasePath = None, as_json: AsJson = False) -> int:
-    """Check what works on this machine: SQLite, disk, services, embedder, optional programs."""
+def doctor(
+    *,
+    path: KbPath = None,
+    config: ConfigFile = None,
+    base_path: BasePath = None,
+    deep: Annotated[
+        bool, typer.Option("--deep", help="Compare every row of the indexes as well.")
+    ] = False,
+    repair: Annotated[
+        bool, typer.Option("--repair", help="With --deep: mend what follows from the rest.")
+    ] = False,
+    as_json: AsJson = False,
+) -> int:
+    """Check what works on this machine, or (--deep) whether the indexes are whole."""
     from seoga.cli.doctor import checks
 
-    with opened_stack(chosen_settings(base_path)) as stack:
+    if not deep and (repair or path is not None or config is not None):
+        raise InvalidArgument("--path, --config and --repair belong to --deep", "Add --deep.")
+    settings = chosen_settings(base_path)
+    with opened_stack(settings) as stack:
         found: list[Check] = []
-        for check in checks(stack):
+        kbs = chosen_kbs(settings.base_path, path, config) if deep else []
+        for check in _deep_checks(stack, kbs, repair) if deep else checks(stack):
             found.append(check)
             if not as_json:
                 show(check.line())
@@ -168,3 +186,10 @@ def doctor(base_path: BasePath = None, as_json: AsJson = False) -> int:
     if as_json:
         emit({"ok": not failed, "checks": [check.to_json() for check in found]})
     return 1 if failed else 0
+
+
+def _deep_checks(stack: Stack, kbs: list[Kb], repair: bool) -> Iterator[Check]:
+    from seoga.cli.deepdoctor import deep_checks
+
+    for kb in kbs:
+        yield from deep_checks(stack, kb, mend=repair)

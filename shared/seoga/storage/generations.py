@@ -21,22 +21,28 @@ _TARGET = "generation"
 _DERIVED = f"('{FileState.READY}', '{FileState.DEGRADED}', '{FileState.PARTIALLY_DEFERRED}')"
 # A file's own reason outlives embedding ("some pages gave no text"); the reason "embedding" comes
 # and goes with its chunks.
-_REFRESH = f"""
-UPDATE files SET (state, stage, reason) = (
-  SELECT
-    CASE WHEN waiting THEN '{FileState.PARTIALLY_DEFERRED}'
+_STATE = f"""CASE WHEN waiting THEN '{FileState.PARTIALLY_DEFERRED}'
          WHEN failed = total THEN '{FileState.FAILED}'
-         WHEN failed OR own THEN '{FileState.DEGRADED}' ELSE '{FileState.READY}' END,
-    CASE WHEN waiting OR failed THEN 'embed' WHEN own THEN files.stage ELSE 'done' END,
-    CASE WHEN own THEN files.reason WHEN failed THEN 'embedding' ELSE '' END
-  FROM (
+         WHEN failed OR own THEN '{FileState.DEGRADED}' ELSE '{FileState.READY}' END"""
+_TALLY = f"""
     SELECT count(*) AS total,
       coalesce(sum(state = '{ChunkState.PENDING}'), 0) AS waiting,
       coalesce(sum(state = '{ChunkState.FAILED}'), 0) AS failed,
-      files.reason NOT IN ('', 'embedding') AS own
-    FROM chunks WHERE file_id = files.id))
+      {{files}}.reason NOT IN ('', 'embedding') AS own
+    FROM chunks WHERE file_id = {{files}}.id"""
+_REFRESH = f"""
+UPDATE files SET (state, stage, reason) = (
+  SELECT {_STATE},
+    CASE WHEN waiting OR failed THEN 'embed' WHEN own THEN files.stage ELSE 'done' END,
+    CASE WHEN own THEN files.reason WHEN failed THEN 'embedding' ELSE '' END
+  FROM ({_TALLY.format(files="files")}))
 WHERE chunk_count > 0 AND (state IN {_DERIVED} OR stage = 'embed')
 """
+# A condition on files `f`: their state is not the one that their chunks give.
+CONTRADICTED = (
+    f"chunk_count > 0 AND state IN {_DERIVED} AND state !="
+    f" (SELECT {_STATE} FROM ({_TALLY.format(files='f')}))"
+)
 
 
 def target(conn: sqlite3.Connection) -> int | None:
@@ -196,3 +202,13 @@ def _restate(conn: sqlite3.Connection, wanted: int) -> None:
         {"wanted": wanted},
     )
     conn.execute(_REFRESH)
+
+
+def recompute(conn: sqlite3.Connection) -> None:
+    """Gives every file the state that its chunks say."""
+    conn.execute(_REFRESH)
+
+
+def forget_target(conn: sqlite3.Connection) -> None:
+    """As if no run had ever said which model it wants."""
+    conn.execute("DELETE FROM meta WHERE key = ?", (_TARGET,))

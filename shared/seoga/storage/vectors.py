@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _LITTLE = "<f4"
+_UNIT = 1e-3
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +42,18 @@ def unpack(data: bytes, count: int) -> NDArray[np.float32]:
     if count < 1 or len(data) % (4 * count):
         raise StorageError(f"a vector row of {len(data)} bytes does not hold {count} vectors")
     return np.frombuffer(data, dtype=_LITTLE).reshape(count, -1)
+
+
+def sound(data: bytes, penalties: bytes, count: int, dimension: int) -> bool:
+    """Whether a stored row is `count` finite vectors of unit length with their penalties."""
+    import numpy as np
+
+    if count < 1 or len(data) != 4 * count * dimension or len(penalties) != 4 * count:
+        return False
+    lengths = np.linalg.norm(unpack(data, count), axis=1)
+    # A comparison with NaN is false, so what is not finite is not of unit length either.
+    unit = np.all(np.abs(lengths - 1) < _UNIT)
+    return bool(unit and np.all(np.isfinite(np.frombuffer(penalties, _LITTLE))))
 
 
 def iter_blocks(

@@ -1,0 +1,106 @@
+"""`doctor --deep`: does each index tell one story, and does it still tell that of its files?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from seoga.cli.doctor import Check
+from seoga.errors import NotFound, SeogaError
+from seoga.kb import Kb
+
+if TYPE_CHECKING:
+    from seoga.storage.audit import Fault
+    from seoga.wiring import Stack
+
+_MEND = "Run `seoga doctor --deep --repair`."
+_LARGE_WAL = 256 << 20
+
+
+def deep_checks(stack: Stack, kb: Kb, *, mend: bool = False) -> Iterator[Check]:
+    """What is wrong with the index of a KB, after mending it where asked; none raises."""
+    try:
+        if mend and (said := _mended(kb, stack.settings.lease_seconds)):
+            yield Check(f"{kb.name}: repair", "ok", said)
+        for name, faults in _faults(kb).items():
+            yield _check(f"{kb.name}: {name}", faults)
+        yield _log(kb)
+        yield _leftovers(kb)
+        yield _sources(stack, kb)
+    except NotFound:
+        yield Check(f"{kb.name}: index", "off", "not indexed yet")
+    except SeogaError as error:
+        yield Check(f"{kb.name}: index", "fail", error.message, error.hint)
+
+
+def _faults(kb: Kb) -> dict[str, list[Fault]]:
+    from seoga.storage.audit import audit
+    from seoga.storage.database import open_reader, speaking
+
+    with closing(open_reader(kb.db_path)) as conn, speaking(kb.db_path):
+        return audit(conn)
+
+
+def _check(name: str, faults: list[Fault]) -> Check:
+    if not faults:
+        return Check(name, "ok", "whole")
+    derivable = all(fault.derivable for fault in faults)
+    hint = _MEND if derivable else "Restore a backup, or move the database away and index again."
+    return Check(name, "fail", "; ".join(map(str, faults)), hint)
+
+
+def _mended(kb: Kb, lease_seconds: float) -> str:
+    """What was mended, "" for nothing. Raises Busy while a run has the KB."""
+    from seoga.storage.database import open_writer, transaction
+    from seoga.storage.leases import Lease
+    from seoga.storage.repair import repair
+
+    _faults(kb)  # A database that is not there must not be made here.
+    for left in _left(kb.folder):
+        left.unlink(missing_ok=True)
+    with closing(open_writer(kb.db_path)) as conn, Lease.acquire(kb.db_path, seconds=lease_seconds):
+        faults = _faults(kb)
+        if not any(faults.values()):
+            return ""
+        with transaction(conn):
+            files = repair(conn, faults)
+    again = f"; `seoga exec --path {kb.folder}` makes {files:,} files again" if files else ""
+    return "; ".join(str(fault) for found in faults.values() for fault in found) + again
+
+
+def _log(kb: Kb) -> Check:
+    wal = kb.db_path.with_name(kb.db_path.name + "-wal")
+    size = wal.stat().st_size if wal.exists() else 0
+    if size > _LARGE_WAL:
+        why = f"the log beside the database has {size >> 20} MiB: a reader never ends"
+        return Check(f"{kb.name}: log", "fail", why, "Restart the programs that read it.")
+    return Check(f"{kb.name}: log", "ok", f"{size / 2**20:.1f} MiB")
+
+
+def _leftovers(kb: Kb) -> Check:
+    left = [path.name for path in _left(kb.folder)]
+    if left:
+        return Check(f"{kb.name}: folder", "fail", f"drafts left behind: {', '.join(left)}", _MEND)
+    return Check(f"{kb.name}: folder", "ok", "nothing left behind")
+
+
+def _left(folder: Path) -> list[Path]:
+    return sorted(folder.glob(".*.tmp"))
+
+
+def _sources(stack: Stack, kb: Kb) -> Check:
+    """Files against rows: what the next run would do is no fault of the index."""
+    from seoga.wiring import ENGINES, load
+
+    engine = load(ENGINES["indexing"])(stack)
+    try:
+        report: dict[str, Any] = engine.check_kb(kb).to_json()
+    finally:
+        engine.close()
+    counts = report["counts"]
+    told = ", ".join(f"{count:,} {name}" for name, count in counts.items() if count)
+    stale = f"; stale: {', '.join(report['stale'])}" if report["stale"] else ""
+    state = "up to date" if report["is_clean"] else "a run has work to do"
+    return Check(f"{kb.name}: sources", "ok", f"{state}: {told or 'no files'}{stale}")

@@ -1,0 +1,221 @@
+"""Whether an index tells one story: rows, text, keyword index, vectors and what is kept.
+
+Reads in one transaction, so that it may run beside an indexing run.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import zlib
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import asdict, dataclass
+from itertools import islice
+from typing import Any
+
+from seoga.models import ChunkState, FileState
+from seoga.storage import generations
+from seoga.storage.database import snapshot
+from seoga.storage.texts import unpack_text
+from seoga.storage.vectors import sound
+
+_SHOWN = 3
+_PAGE = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """So many rows that contradict others; `rows` are their ids (files, chunks, …), at most 10,000.
+    `derivable`: what is wrong can be made again from what is right."""
+
+    check: str
+    what: str
+    count: int
+    rows: tuple[Any, ...] = ()
+    derivable: bool = True
+
+    def __str__(self) -> str:
+        shown = ", ".join(str(row) for row in self.rows[:_SHOWN])
+        more = ", …" if self.count > _SHOWN else ""
+        return f"{self.what}: {self.count:,}" + (f" ({shown}{more})" if shown else "")
+
+    def to_json(self) -> dict[str, Any]:
+        """A JSON object; three rows of each."""
+        return {**asdict(self), "rows": list(self.rows[:_SHOWN])}
+
+
+Check = Callable[[sqlite3.Connection], Iterator[Fault]]
+
+
+def audit(conn: sqlite3.Connection) -> dict[str, list[Fault]]:
+    """The faults of an index by check, each check named though it found none. `conn` is one of
+    `open_reader`, of the present schema."""
+    # Temporary tables only: the file itself is open for reading.
+    conn.execute("PRAGMA query_only = OFF")
+    try:
+        conn.execute(
+            "CREATE VIRTUAL TABLE IF NOT EXISTS temp.vocabulary"
+            " USING fts5vocab ('main', 'chunks_fts', 'row')"
+        )
+        with snapshot(conn):
+            return {name: list(check(conn)) for name, check in CHECKS.items()}
+    finally:
+        conn.execute("PRAGMA query_only = ON")
+
+
+def _database(conn: sqlite3.Connection) -> Iterator[Fault]:
+    said = [row[0] for row in conn.execute("PRAGMA integrity_check (20)")]
+    if said != ["ok"]:
+        yield Fault("database", "damaged pages", len(said), tuple(said), derivable=False)
+    yield from _rows(conn, "database", "rows without their owner", "PRAGMA foreign_key_check")
+
+
+def _files(conn: sqlite3.Connection) -> Iterator[Fault]:
+    counted = "(SELECT count(*) FROM chunks WHERE file_id = f.id)"
+    wrong = {
+        "files whose count of chunks is wrong": f"chunk_count != {counted}",
+        "files with chunks and no text": (
+            "chunk_count > 0 AND id NOT IN (SELECT file_id FROM texts)"
+        ),
+        "files without a chunk that wait for vectors": (
+            f"chunk_count = 0 AND state = '{FileState.PARTIALLY_DEFERRED}'"
+        ),
+        "files whose chunks are not numbered through": (
+            "chunk_count > 0 AND (SELECT min(ordinal) != 0 OR max(ordinal) != count(*) - 1"
+            " FROM chunks WHERE file_id = f.id)"
+        ),
+        "files whose state does not follow from their chunks": generations.CONTRADICTED,
+    }
+    for what, where in wrong.items():
+        yield from _rows(conn, "files", what, f"SELECT id FROM files f WHERE {where}")
+    yield from _found("files", "files whose chunks are no slices of their text", _unsliced(conn))
+
+
+def _unsliced(conn: sqlite3.Connection) -> Iterator[Any]:
+    """Files whose stored text is damaged, or has another passage where a chunk says it stands."""
+    for file_id, *packed in conn.execute("SELECT file_id, text, marks FROM texts"):
+        try:
+            text, _ = unpack_text(*packed)
+        except (ValueError, zlib.error):
+            yield file_id
+            continue
+        rows = conn.execute('SELECT start, "end", text FROM chunks WHERE file_id = ?', (file_id,))
+        if any(text[start:end] != passage for start, end, passage in rows):
+            yield file_id
+
+
+def _keyword(conn: sqlite3.Connection) -> Iterator[Fault]:
+    chunks, rows = "SELECT id FROM chunks", "SELECT id FROM chunks_fts_docsize"
+    yield from _rows(conn, "keyword index", "chunks without words", f"{chunks} EXCEPT {rows}")
+    yield from _rows(conn, "keyword index", "words without a chunk", f"{rows} EXCEPT {chunks}")
+    have = conn.execute("SELECT total(cnt), total(doc) FROM temp.vocabulary").fetchone()
+    if (spoken := _counted_words(conn)) != tuple(map(int, have)):
+        missing = sum(abs(a - int(b)) for a, b in zip(spoken, have, strict=True))
+        yield Fault("keyword index", "words that its rows have and its index has not", missing)
+
+
+def _counted_words(conn: sqlite3.Connection) -> tuple[int, int]:
+    words = distinct = 0
+    for fields in conn.execute("SELECT title, heading, body, context, keywords FROM chunks_fts"):
+        tokens = " ".join(fields).split()
+        words += len(tokens)
+        distinct += len(set(tokens))
+    return words, distinct
+
+
+def _terms(conn: sqlite3.Connection) -> Iterator[Fault]:
+    yield from _found("terms", "terms with a wrong number of passages", _miscounted(conn))
+    terms, parts = "SELECT id FROM terms", "SELECT id FROM terms_trigram_docsize"
+    yield from _rows(conn, "terms", "terms without their parts", f"{terms} EXCEPT {parts}")
+    yield from _rows(conn, "terms", "parts without a term", f"{parts} EXCEPT {terms}")
+
+
+def _miscounted(conn: sqlite3.Connection) -> Iterator[Any]:
+    """Both come in the order of the bytes of their terms: a merge needs no memory."""
+    counted = iter(conn.execute("SELECT term, df FROM terms ORDER BY term"))
+    spoken = iter(conn.execute("SELECT term, doc FROM temp.vocabulary"))
+    left, right = next(counted, None), next(spoken, None)
+    while left or right:
+        if left == right:
+            left, right = next(counted, None), next(spoken, None)
+        elif right is None or (left is not None and left[0].encode() < right[0].encode()):
+            yield left and left[0]
+            left = next(counted, None)
+        elif left is None or right[0].encode() < left[0].encode():
+            yield right[0]
+            right = next(spoken, None)
+        else:
+            yield left[0]
+            left, right = next(counted, None), next(spoken, None)
+
+
+def _vectors(conn: sqlite3.Connection) -> Iterator[Fault]:
+    target = generations.target(conn)
+    live = conn.execute("SELECT id FROM generations WHERE status = 'live'").fetchall()
+    if len(live) > 1:
+        yield Fault("vectors", "models that serve at once", len(live), tuple(live))
+    if target and not conn.execute("SELECT 1 FROM generations WHERE id = ?", (target,)).fetchone():
+        yield Fault("vectors", "the model that is wanted is not there", 1, (target,))
+        return
+    pending = f"SELECT id FROM chunks WHERE state = '{ChunkState.PENDING}'"
+    if target:
+        yield from _rows(
+            conn,
+            "vectors",
+            "chunks said to have vectors that have none",
+            f"SELECT id FROM chunks c WHERE state = '{ChunkState.INDEXED}' AND NOT EXISTS"
+            f" (SELECT 1 FROM vectors v WHERE v.chunk_id = c.id AND v.generation = {target})",
+        )
+    elif target == 0:
+        yield from _rows(conn, "vectors", "chunks that wait though none are wanted", pending)
+    yield from _found("vectors", "vectors that are none of their model", _misshapen(conn))
+
+
+def _misshapen(conn: sqlite3.Connection) -> Iterator[Any]:
+    """(generation, chunk) of rows that are too short, not finite or not of unit length."""
+    for generation, card in conn.execute("SELECT id, card FROM generations").fetchall():
+        dimension = generations.card_of(card).dimension
+        rows = conn.execute(
+            "SELECT chunk_id, count, data, penalties FROM vectors WHERE generation = ?",
+            (generation,),
+        )
+        while page := list(islice(rows, _PAGE)):
+            for chunk_id, count, data, penalties in page:
+                if not sound(data, penalties, count, dimension):
+                    yield (generation, chunk_id)
+
+
+def _kept(conn: sqlite3.Connection) -> Iterator[Fault]:
+    orphans = "SELECT id FROM extractions WHERE hash NOT IN (SELECT hash FROM files)"
+    yield from _rows(conn, "kept extractions", "of contents that no file has", orphans)
+    yield from _found("kept extractions", "damaged", _damaged(conn))
+
+
+def _damaged(conn: sqlite3.Connection) -> Iterator[Any]:
+    for row_id, data in conn.execute("SELECT id, data FROM extractions"):
+        try:
+            zlib.decompress(data)
+        except zlib.error:
+            yield row_id
+
+
+CHECKS: dict[str, Check] = {
+    "database": _database,
+    "files": _files,
+    "keyword index": _keyword,
+    "terms": _terms,
+    "vectors": _vectors,
+    "kept extractions": _kept,
+}
+_MOST_ROWS = 10_000
+
+
+def _rows(conn: sqlite3.Connection, check: str, what: str, sql: str) -> Iterator[Fault]:
+    ids = (row[0] if len(row) == 1 else row for row in conn.execute(sql))
+    yield from _found(check, what, ids)
+
+
+def _found(check: str, what: str, rows: Iterable[Any]) -> Iterator[Fault]:
+    all_rows = iter(rows)
+    first = tuple(islice(all_rows, _MOST_ROWS))
+    if first:
+        yield Fault(check, what, len(first) + sum(1 for _ in all_rows), first)

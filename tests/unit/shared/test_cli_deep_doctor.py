@@ -1,0 +1,97 @@
+"""`doctor --deep` compares everything that an index holds, and mends what follows from the rest."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from seoga.kb import create_kb
+from seoga.storage.leases import Lease
+
+
+@pytest.fixture
+def kb(seoga: Any, base_path: Path, tmp_path: Path) -> Path:
+    """The folder of an indexed KB of two files, with vectors."""
+    docs = tmp_path / "docs"
+    docs.mkdir()
+    (docs / "a.md").write_text("# 휴가\n\n연차 휴가는 규정에 따라 부여한다.\n", "utf-8")
+    (docs / "b.md").write_text("# Errors\n\nERR_TOKEN_EXPIRED is returned.\n", "utf-8")
+    folder = create_kb(base_path, docs).folder
+    config = json.loads((folder / "config.json").read_text("utf-8"))
+    config["embedding"] = {"provider": "hashing"}
+    (folder / "config.json").write_text(json.dumps(config), "utf-8")
+    assert seoga("exec", "--path", folder).code == 0
+    return folder
+
+
+def damage(folder: Path, statement: str) -> None:
+    with closing(sqlite3.connect(folder / "rag.db", isolation_level=None)) as conn:
+        conn.execute(statement)
+
+
+def failed(outcome: Any) -> dict[str, str]:
+    checks = outcome.json["checks"]
+    return {c["name"].partition(": ")[2]: c["detail"] for c in checks if c["status"] == "fail"}
+
+
+def test_a_whole_index_passes_and_every_check_is_named(seoga: Any, kb: Path) -> None:
+    done = seoga("doctor", "--deep", "--json")
+    assert (done.code, done.json["ok"]) == (0, True)
+    assert [check["name"].partition(": ")[2] for check in done.json["checks"]] == [
+        *("database", "files", "keyword index", "terms", "vectors", "kept extractions"),
+        *("log", "folder", "sources"),
+    ]
+    assert "up to date: 2 unchanged" in done.json["checks"][-1]["detail"]
+    assert seoga("doctor", "--deep", "--path", kb).out.count("whole") == 6
+
+
+def test_damage_is_named_mended_and_made_again(seoga: Any, kb: Path) -> None:
+    damage(kb, "DELETE FROM chunks_fts WHERE rowid = 1")
+    damage(kb, "UPDATE vectors SET data = zeroblob(1024) WHERE chunk_id = 2")
+    (kb / ".config.json.1.tmp").write_text("half")
+    found = seoga("doctor", "--deep", "--path", kb, "--json")
+    assert found.code == 1
+    assert set(failed(found)) == {"keyword index", "terms", "vectors", "folder"}
+    mended = seoga("doctor", "--deep", "--repair", "--path", kb, "--json")
+    assert (mended.code, failed(mended)) == (0, {})
+    assert "makes 1 files again" in mended.json["checks"][0]["detail"]
+    assert seoga("exec", "--path", kb, "--json").json["indexed"] == 1
+    assert seoga("doctor", "--deep").code == 0
+    assert "부여한다" in seoga("search", "휴가").out
+
+
+def test_a_damaged_file_is_said_and_not_touched(seoga: Any, kb: Path) -> None:
+    data = bytearray((kb / "rag.db").read_bytes())
+    data[4096 * 3 : 4096 * 5] = b"\xff" * 8192
+    (kb / "rag.db").write_bytes(data)
+    done = seoga("doctor", "--deep", "--repair", "--path", kb, "--json")
+    assert done.code == 1
+    assert "Restore a backup" in done.out
+    assert (kb / "rag.db").read_bytes() == bytes(data)
+
+
+def test_nothing_is_mended_while_a_run_has_the_kb(seoga: Any, kb: Path) -> None:
+    damage(kb, "UPDATE files SET chunk_count = 9")
+    with Lease.acquire(kb / "rag.db"):
+        done = seoga("doctor", "--deep", "--repair", "--path", kb)
+    assert done.code == 1
+    assert "in use by" in done.out
+
+
+def test_a_kb_without_an_index_is_no_fault_and_gets_none(
+    seoga: Any, base_path: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "new").mkdir()
+    folder = create_kb(base_path, tmp_path / "new").folder
+    done = seoga("doctor", "--deep", "--repair")
+    assert (done.code, "not indexed yet" in done.out) == (0, True)
+    assert not (folder / "rag.db").exists()
+
+
+def test_repair_without_deep_is_a_wrong_use(seoga: Any) -> None:
+    assert seoga("doctor", "--repair").code == 64
