@@ -39,6 +39,10 @@ class EmbeddingKeys(Keys):
     batch_size: int = Field(default=0, ge=0, le=100_000)
     keep_alive: str = "5m"
     num_ctx: int = Field(default=8192, ge=1)
+    # Of one run; 0: no limit. A price of 0 means the one that the model registry knows.
+    max_tokens_per_run: int = Field(default=0, ge=0)
+    max_cost_per_run: float = Field(default=0, ge=0)
+    price_per_million: float = Field(default=0, ge=0)
 
 
 class ContextualizerKeys(Keys):

@@ -18,6 +18,7 @@ from seoga.errors import (
 from seoga.models import EmbeddingSpec
 from seoga.storage.documents import DocumentStore
 from seoga.storage.records import ChunkVectors, PendingChunk
+from seoga_indexer.budget import Budget
 from seoga_indexer.channel import Channel
 from seoga_indexer.outcome import Barrier, EmbedDone, Message, Vectors
 
@@ -43,6 +44,7 @@ class EmbedPlan:
     embedding: Embedding
     spec: EmbeddingSpec
     generation: int
+    budget: Budget
 
 
 @dataclass(slots=True)
@@ -118,6 +120,11 @@ class EmbedStage:
                 refused.append((chunk.id, answer.message))
         if rows or refused:
             self.inbox.put(Vectors(self.plan.generation, rows, refused))
+        spent = self.plan.budget.spend(
+            sum(answer.tokens for answer in answers if isinstance(answer, PassageVectors))
+        )
+        if spent:
+            raise _GivenUp(spent)
         if ended is not None:
             # The provider was tried as often as makes sense before it was given up.
             raise _GivenUp(ended.message)

@@ -28,6 +28,7 @@ from seoga.storage.database import open_reader
 from seoga.storage.documents import SWEPT, DocumentStore
 from seoga.storage.reading import index_info
 from seoga_indexer import versions
+from seoga_indexer.budget import Budget
 from seoga_indexer.channel import Channel, Stopped
 from seoga_indexer.embedstage import EmbedPlan, EmbedStage
 from seoga_indexer.outcome import Crash, EmbedDone, Message, TextDone
@@ -82,6 +83,7 @@ class Run:
         self._inbox: Channel[Message] = Channel(_INBOX, self._stop)
         self._threads: list[threading.Thread] = []
         self._warnings: list[str] = []
+        self._price = 0.0
         self._connectors: dict[str, Connector] = {}
         self._complete = False
         self._trouble = ""
@@ -113,7 +115,7 @@ class Run:
                 self._store.restart_embedding()
         self._text = self._text_stage(sizes, since)
         self._embed = EmbedStage(
-            EmbedPlan(self._ports.embedding, self._kb.embedding_spec(), generation),
+            EmbedPlan(self._ports.embedding, self._kb.embedding_spec(), generation, self._budget()),
             self._reader,
             self._inbox,
             self._text_done,
@@ -138,10 +140,17 @@ class Run:
         if not spec.provider:
             return self._store.ensure_generation(None)
         try:
-            return self._store.ensure_generation(self._ports.embedding.card(spec))
+            card = self._ports.embedding.card(spec)
+            self._price = card.price
+            return self._store.ensure_generation(card)
         except (EmbeddingFailed, MissingDependency, ServiceUnavailable) as error:
             self._warnings.append(f"No vectors in this run: {error.message}")
             return 0
+
+    def _budget(self) -> Budget:
+        keys = self._kb.config.embedding
+        price = keys.price_per_million or self._price
+        return Budget("embedding", keys.max_tokens_per_run, keys.max_cost_per_run, price)
 
     def _tidy(self) -> None:
         """What comes after the work; the next run does it where this one was stopped."""

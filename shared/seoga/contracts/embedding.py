@@ -35,7 +35,7 @@ class Passage:
 class PassageVectors:
     """The vectors of one passage: `vectors` (k, d) float32 of unit length, k >= 1, one a window;
     `penalties` (k,) float32, subtracted from the cosine of that window. The passage scores as its
-    best window. `tokens` is what the provider counted for it (0: nothing is charged)."""
+    best window. `tokens` is what a provider charges for it (an estimate where it does not say)."""
 
     vectors: Vector
     penalties: Vector

@@ -75,10 +75,13 @@ class CountingEmbedding:
         self.texts: list[str] = []
         self.faults: list[Exception] = []
         self.refused: set[str] = set()
+        self.unreached: set[str] = set()
+        self.tokens = 0
+        self.price = 0.0
         self.before: Callable[[], None] = lambda: None
 
     def card(self, spec: EmbeddingSpec) -> ModelCard:
-        return ModelCard(spec.provider, self.model, "", 8, "", "mean", 0.5)
+        return ModelCard(spec.provider, self.model, "", 8, "", "mean", 0.5, price=self.price)
 
     def embed_passages(
         self, passages: Sequence[Passage], spec: EmbeddingSpec
@@ -93,9 +96,12 @@ class CountingEmbedding:
         self.texts.append(passage.text)
         if any(word in passage.text for word in self.refused):
             return EmbeddingFailed("refused", fault=ProviderFault.REJECTED)
+        if any(word in passage.text for word in self.unreached):
+            return EmbeddingFailed("went away", fault=ProviderFault.OUTAGE)
         counts = np.bincount(np.frombuffer(passage.text.encode(), np.uint8) % 8, minlength=8)
         vector = (counts + 1).astype(np.float32)[None, :]
-        return PassageVectors(vector / np.linalg.norm(vector), np.zeros(1, np.float32))
+        unit = vector / np.linalg.norm(vector)
+        return PassageVectors(unit, np.zeros(1, np.float32), self.tokens)
 
     def embed_query(self, text: str, spec: EmbeddingSpec) -> Vector:
         raise NotImplementedError

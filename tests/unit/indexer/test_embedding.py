@@ -166,3 +166,45 @@ def test_an_edit_embeds_only_the_passages_that_changed(place: Any) -> None:
     assert chunks >= 6
     assert len(place.embedding.texts) <= 2
     place.check_whole()
+
+
+@pytest.mark.parametrize(
+    "keys", [{"maxTokensPerRun": 1000}, {"maxCostPerRun": 0.002}], ids=["tokens", "cost"]
+)
+def test_a_spent_budget_ends_the_run_cleanly_and_the_next_goes_on(
+    place: Any, keys: dict[str, Any]
+) -> None:
+    place.embedding.tokens, place.embedding.price = 10, 2.0
+    place.configure("", embedding={"provider": "hashing", **keys})
+    many(place, 300)
+    result = place.run()
+    assert place.embedding.calls == 1
+    assert result.deferred == 300 - embedstage.BATCH
+    assert next(iter(keys)) in result.warnings[0]
+    assert result.exit_code == 0
+    assert len(place.found("number")) == 300
+    place.run()
+    assert place.run().deferred == 0
+    assert place.query("SELECT count(*) FROM vectors") == [(300,)]
+    assert place.query("SELECT DISTINCT attempts FROM chunks") == [(0,)]
+
+
+def test_a_limit_on_cost_without_a_price_says_what_is_missing(place: Any) -> None:
+    place.embedding.tokens = 10
+    place.configure("", embedding={"provider": "hashing", "maxCostPerRun": 1})
+    many(place, 200)
+    assert "pricePerMillion" in place.run().warnings[0]
+    priced = {"provider": "hashing", "maxCostPerRun": 1, "pricePerMillion": 0.02}
+    place.configure("", embedding=priced)
+    assert place.run().deferred == 0
+
+
+def test_what_was_not_reached_is_no_try_of_a_passage(place: Any) -> None:
+    many(place, 10)
+    place.embedding.unreached = {"number 4", "number 5"}
+    for _ in range(4):
+        result = place.run()
+        assert result.deferred == 2
+    place.embedding.unreached = set()
+    assert place.run().deferred == 0
+    assert set(place.states().values()) == {"Ready"}

@@ -13,7 +13,7 @@ import stamina
 
 from seoga import logs, metrics
 from seoga.errors import EmbeddingFailed, ProviderFault
-from seoga_embedding.packing import pack
+from seoga_embedding.packing import pack, tokens_of
 from seoga_embedding.passages import Embedded
 from seoga_embedding.provider import (
     Answer,
@@ -183,9 +183,14 @@ class Sender:
         self, answer: Answer, part: Sequence[int], sent: Sequence[str], done: Embedded
     ) -> None:
         done.vectors[list(part)] = self._rows(answer, len(part))
-        total = sum(map(len, sent)) or 1
-        for at, text, vector in zip(part, sent, answer.vectors, strict=True):
-            done.tokens[at] = round(answer.tokens * len(text) / total)
+        estimates = [tokens_of(text) for text in sent]
+        # Gemini does not say what it counted; then the estimate is what a budget goes by.
+        share = (answer.tokens or sum(estimates)) / sum(estimates)
+        metrics.PROVIDER_TOKENS.labels(self._route.info.name, "embed").inc(
+            answer.tokens or sum(estimates)
+        )
+        for at, estimate, vector in zip(part, estimates, answer.vectors, strict=True):
+            done.tokens[at] = round(estimate * share)
             if vector is None:
                 done.errors[at] = EmbeddingFailed(
                     f"{self._route.info.name} gave no vector for this text.",

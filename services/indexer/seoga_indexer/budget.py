@@ -1,0 +1,37 @@
+"""What a run may spend at a provider; when it is spent the run ends, and the next one goes on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(slots=True)
+class Budget:
+    """Tokens and US dollars of one run (0: no limit) at `price` dollars a million tokens. `group`
+    is the object of config.json that sets it."""
+
+    group: str
+    tokens: int = 0
+    cost: float = 0.0
+    price: float = 0.0
+    spent: int = 0
+
+    def spend(self, tokens: int) -> str:
+        """Counts what a call took; why there must be no further one, or ""."""
+        self.spent += tokens
+        if self.tokens and self.spent >= self.tokens:
+            return self._ended(f"{self.spent:,} of {self.tokens:,} tokens", "maxTokensPerRun")
+        if not self.cost or not self.spent:
+            return ""
+        if not self.price:
+            return (
+                f"{self.group}.maxCostPerRun is set, but nobody knows the price of the model:"
+                f" set {self.group}.pricePerMillion (US dollars a million tokens)"
+            )
+        dollars = self.spent * self.price / 1_000_000
+        if dollars < self.cost:
+            return ""
+        return self._ended(f"{dollars:.4f} of {self.cost:.4f} US dollars", "maxCostPerRun")
+
+    def _ended(self, spent: str, key: str) -> str:
+        return f"the budget of this run is spent ({spent}, {self.group}.{key}); the next goes on"

@@ -1,0 +1,81 @@
+"""Other programs use the models of this process as if they were OpenAI's; so do we."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable, Iterator
+
+import httpx
+import numpy as np
+import pytest
+from fastapi.testclient import TestClient
+
+from seoga.contracts.embedding import Passage
+from seoga.models import EmbeddingSpec
+from seoga.service import build_app
+from seoga_embedding.engine import EmbeddingEngine
+from seoga_embedding.openai_face import openai_routes
+
+
+@pytest.fixture
+def client(start: Callable[..., EmbeddingEngine]) -> Iterator[TestClient]:
+    engine = start(embed_processes=1)
+    with TestClient(build_app("embedding", routes=[openai_routes(engine)])) as client:
+        yield client
+
+
+def ask(client: TestClient, **body: object) -> httpx.Response:
+    return client.post("/v1/embeddings", json={"model": "hashing", **body})
+
+
+def test_every_text_gets_one_unit_vector_in_its_place(client: TestClient) -> None:
+    texts = ["one", "two words", "a long text. " * 100]
+    body = ask(client, input=texts, user="ignored").json()
+    assert [entry["index"] for entry in body["data"]] == [0, 1, 2]
+    vectors = np.array([entry["embedding"] for entry in body["data"]], np.float32)
+    assert vectors.shape == (3, 256)
+    assert np.linalg.norm(vectors, axis=1) == pytest.approx(1, abs=1e-5)
+    assert body["usage"]["total_tokens"] > 3
+
+
+def test_base64_holds_the_same_numbers(client: TestClient) -> None:
+    plain = ask(client, input="one").json()["data"][0]["embedding"]
+    packed = ask(client, input=["one"], encoding_format="base64").json()["data"][0]["embedding"]
+    assert np.allclose(np.frombuffer(base64.b64decode(packed), "<f4"), plain)
+
+
+def test_the_builtin_model_is_there(client: TestClient) -> None:
+    names = {model["id"] for model in client.get("/v1/models").json()["data"]}
+    assert {"builtin", "use-multilingual-3"} <= names
+    vector = np.array(
+        ask(client, model="builtin", input="연차 휴가").json()["data"][0]["embedding"]
+    )
+    assert vector.shape == (512,)
+
+
+@pytest.mark.parametrize(
+    ("body", "status"),
+    [
+        ({"model": "gpt-4", "input": "x"}, 404),
+        ({"input": "x", "dimensions": 7}, 400),
+        ({"input": []}, 400),
+        ({"input": ""}, 400),
+        ({"input": ["fine", " "]}, 400),
+    ],
+)
+def test_what_cannot_be_done_is_said(
+    client: TestClient, body: dict[str, object], status: int
+) -> None:
+    response = ask(client, **body)
+    assert response.status_code == status
+    assert response.json()
+
+
+def test_our_own_provider_speaks_to_it(
+    start: Callable[..., EmbeddingEngine], start_service: Callable[..., str]
+) -> None:
+    url = start_service("embedding")
+    engine = start()
+    spec = EmbeddingSpec("openai", "hashing", url)
+    assert engine.card(spec).dimension == 256
+    assert len(engine.embed_passages([Passage("one"), Passage("two")], spec)) == 2
