@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 from seoga.errors import Reason
 from seoga.models import Item
-from seoga.storage.records import ChunkVectors, FileRow, Kept, KnownFile, PreparedFile, Touch
+from seoga.storage.packing import PackedFile
+from seoga.storage.records import ChunkVectors, FileRow, Kept, KnownFile, Touch
 from seoga_indexer.changes import Depth
 from seoga_indexer.scan import SourceReport
 
@@ -28,7 +29,7 @@ class Work:
 class Text:
     """A file with text (or known to be empty of it): commit 1."""
 
-    prepared: PreparedFile
+    packed: PackedFile
 
 
 @dataclass(frozen=True, slots=True)

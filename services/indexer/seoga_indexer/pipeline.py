@@ -15,7 +15,8 @@ from seoga.contracts.extraction import Extraction
 from seoga.errors import Cancelled, ExtractionFailed, Reason, SeogaError
 from seoga.kb import Kb
 from seoga.models import DocumentInfo, Item, Section
-from seoga.storage.records import FileRow, Kept, KnownFile, PreparedFile, Touch
+from seoga.storage.packing import PackedFile
+from seoga.storage.records import FileRow, Kept, KnownFile, Touch
 from seoga_indexer.changes import Depth, unchanged
 from seoga_indexer.outcome import Missing, NoText, Outcome, Same, Text, Twin, Unreadable, Work
 from seoga_indexer.preparing import Draft, Sizes, failed, name_of
@@ -40,7 +41,7 @@ class Bench:
     """What a thread needs to index a file."""
 
     extraction: Extraction
-    prepare: Callable[[Draft], PreparedFile | FileRow]
+    prepare: Callable[[Draft], PackedFile | FileRow]
     refresh: Callable[[Item], Item]
     open: Callable[[Item], AbstractContextManager[Path]]
     twins: Callable[[str], Sequence[KnownFile]]
@@ -148,7 +149,7 @@ def _prepared(
         return _broken(row, error, bench)
     if isinstance(result, FileRow):
         return NoText(result, kept)
-    return Text(result if kept is None else replace(result, kept=kept))
+    return Text(result if kept is None else result._replace(kept=kept))
 
 
 def _broken(row: FileRow, error: Exception, bench: Bench) -> Outcome:

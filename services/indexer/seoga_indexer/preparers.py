@@ -17,14 +17,15 @@ from typing import Any
 
 from seoga import logs
 from seoga.models import Place, Section, SectionKind
-from seoga.storage.records import FileRow, PreparedFile
-from seoga_indexer.preparing import Draft, prepare
+from seoga.storage.packing import PackedFile
+from seoga.storage.records import FileRow
+from seoga_indexer.preparing import Draft, packed
 
 # Files prepared in this process before children are worth their start.
 AFTER_FILES = 100
 _LOOK_S = 5.0
 
-Result = PreparedFile | FileRow
+Result = PackedFile | FileRow
 # Plain tuples: they cross the pipe several times faster than frozen dataclasses.
 _Flat = tuple[str, str, tuple[str, ...], int, dict[str, Any], dict[str, Any]]
 
@@ -46,13 +47,13 @@ class Preparers:
         self._closed = False
 
     def prepare(self, draft: Draft) -> Result:
-        """See `seoga_indexer.preparing.prepare`. Raises PreparingFailed."""
+        """See `seoga_indexer.preparing.packed`. Raises PreparingFailed."""
         with self._lock:
             self._seen += 1
             here = self._size < 1 or self._seen <= self._after or self._closed
             child = self._idle.pop() if self._idle and not here else None
         if here:
-            return prepare(draft)
+            return packed(draft)
         # A child that was killed by others is replaced once; a file that kills two is at fault.
         for _ in range(2):
             child = child or _Child()
@@ -129,7 +130,7 @@ def _section(flat: _Flat) -> Section:
 def _answer(head: tuple[Any, ...], flat: list[_Flat]) -> Result | str:
     row, info, sizes, trouble = head
     try:
-        return prepare(Draft(row, info, [*map(_section, flat)], sizes, trouble))
+        return packed(Draft(row, info, [*map(_section, flat)], sizes, trouble))
     except Exception as error:  # whatever a document does to us is told as its own fault
         return f"{type(error).__name__}: {error}"
 

@@ -8,6 +8,7 @@ from pathlib import PurePosixPath
 
 from seoga.errors import Reason
 from seoga.models import Chunk, DocumentInfo, FileState, Section, Stage
+from seoga.storage.packing import PackedFile, pack
 from seoga.storage.records import FileRow, PreparedChunk, PreparedFile, Tokens
 from seoga.text.language import language_of
 from seoga.text.tokens import index_text
@@ -62,6 +63,12 @@ def prepare(draft: Draft) -> PreparedFile | FileRow:
     said = index_text(" ".join(_words(assembled.info)))
     prepared = [_chunk(chunk, title, "" if chunk.ordinal else said) for chunk in chunks]
     return PreparedFile(row, assembled.text, prepared, assembled.marks)
+
+
+def packed(draft: Draft) -> PackedFile | FileRow:
+    """The same as the plain values that are stored."""
+    result = prepare(draft)
+    return result if isinstance(result, FileRow) else pack(result)
 
 
 def _words(info: DocumentInfo) -> Iterator[str]:

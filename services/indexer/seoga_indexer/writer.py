@@ -11,7 +11,8 @@ from seoga import metrics
 from seoga.errors import Reason
 from seoga.models import FileState
 from seoga.storage.documents import DocumentStore
-from seoga.storage.records import FileRow, Kept, PreparedFile, Touch
+from seoga.storage.packing import PackedFile
+from seoga.storage.records import FileRow, Kept, Touch
 from seoga_indexer.outcome import (
     Barrier,
     Gone,
@@ -28,7 +29,7 @@ from seoga_indexer.progress import Reporter
 T = TypeVar("T")
 
 # Larger batches write each common term of the keyword index less often.
-MAX_FILES = 256
+MAX_FILES = 1024
 MAX_CHARS = 4_000_000
 MAX_AGE_S = 0.5
 
@@ -56,7 +57,7 @@ class Writer:
         self.done = Done()
         self._vectors = vectors
         self._store, self._reporter, self._reuse = store, reporter, reuse
-        self._texts: list[PreparedFile] = []
+        self._texts: list[PackedFile] = []
         self._rows: list[FileRow] = []
         self._kept: list[Kept] = []
         self._touches: list[Touch] = []
@@ -73,7 +74,7 @@ class Writer:
     def flush(self) -> None:
         """Writes the batch: files with text, files without, new stamps."""
         if self._texts:
-            self._store.commit_text(self._texts, reuse=self._reuse)
+            self._store.commit_packed(self._texts, reuse=self._reuse)
         if self._rows:
             self._store.set_state(self._rows, self._kept)
         if self._touches:
@@ -87,9 +88,9 @@ class Writer:
 
     @take.register
     def _(self, message: Text) -> None:
-        chunks = len(message.prepared.chunks)
-        self._add(self._texts, message.prepared)
-        self._chars += len(message.prepared.text)
+        chunks = len(message.packed.chunks)
+        self._add(self._texts, message.packed)
+        self._chars += message.packed.chars
         self.done.indexed += 1
         self.done.chunks += chunks
         self._reporter.chunks += chunks

@@ -6,17 +6,16 @@ rowid (= chunk id): a search by another column would scan the whole index.
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
+from typing import Any
 
-from seoga.models import Chunk, ChunkState, Place
-from seoga.storage.records import PreparedChunk, Tokens
-
-_NOWHERE = Place()
+from seoga.models import ChunkState
+from seoga.storage.packing import Key, PackedChunk
+from seoga.storage.records import Tokens
 
 _INSERT_CHUNK = (
     'INSERT INTO chunks (id, file_id, ordinal, text, start, "end", heading_path, header_row,'
@@ -37,7 +36,8 @@ _OLD = (
     " FROM chunks c JOIN chunks_fts f ON f.rowid = c.id WHERE c.file_id = ? ORDER BY c.ordinal"
 )
 
-Key = tuple[str, str, str, str, str]
+# id, the five parts of the key, state, the five fields of the keyword index.
+Stored = tuple[Any, ...]
 
 
 @dataclass(slots=True)
@@ -55,38 +55,37 @@ class Changes:
     terms: Counter[str] = field(default_factory=Counter)
 
     def replace(
-        self, conn: sqlite3.Connection, file_id: int, chunks: Sequence[PreparedChunk], reuse: bool
+        self, old: Sequence[Stored], file_id: int, chunks: Sequence[PackedChunk], reuse: bool
     ) -> list[str]:
-        """Plans the new chunks of a file; with `reuse`, a chunk of the same words keeps its id and
-        vectors.
+        """Plans the new chunks of a file in the place of its `stored` ones; with `reuse`, a chunk
+        of the same words keeps its id and vectors.
 
         Returns the states that the chunks will have.
         """
         kept: dict[Key, list[tuple[int, str, Tokens]]] = {}
-        for row in conn.execute(_OLD, (file_id,)).fetchall():
+        for row in old:
             tokens = Tokens(*row[7:12])
             if reuse:
                 kept.setdefault(row[1:6], []).append((row[0], row[6], tokens))
             else:
                 self._drop(row[0], tokens)
         states = []
-        for prepared in chunks:
-            key = _key(prepared)
-            if found := kept.get(key):
-                states.append(self._keep(found.pop(0), prepared))
+        for packed in chunks:
+            if found := kept.get(packed.key):
+                states.append(self._keep(found.pop(0), packed))
             else:
-                states.append(self._add(file_id, prepared, key))
+                states.append(self._add(file_id, packed))
         for chunk_id, _, tokens in chain.from_iterable(kept.values()):
             self._drop(chunk_id, tokens)
         return states
 
     def erase(self, conn: sqlite3.Connection, file_id: int) -> None:
         """Plans the removal of all chunks of a file."""
-        self.replace(conn, file_id, (), reuse=False)
+        self.replace(stored(conn, file_id), file_id, (), reuse=False)
 
     def retitle(self, conn: sqlite3.Connection, file_id: int, title: str) -> None:
         """Plans a new title field for all chunks of a file."""
-        for row in conn.execute(_OLD, (file_id,)).fetchall():
+        for row in stored(conn, file_id):
             self._reindex(row[0], Tokens(*row[7:12]), Tokens(title, *row[8:12]))
 
     def apply(self, conn: sqlite3.Connection) -> None:
@@ -104,28 +103,23 @@ class Changes:
         conn.executemany(_INSERT_FTS, self.indexed)
         _count_terms(conn, self.terms)
 
-    def _add(self, file_id: int, prepared: PreparedChunk, key: Key) -> str:
-        chunk, tokens, chunk_id = prepared.chunk, prepared.tokens, self.next_id
+    def _add(self, file_id: int, packed: PackedChunk) -> str:
+        chunk_id = self.next_id
         self.next_id += 1
-        text, heading, header_row, context, keywords = key
-        place, kind, lang, meta = _where(chunk, prepared.lang)
+        text, *words = packed.key
         self.inserted.append(
             (
-                *(chunk_id, file_id, chunk.ordinal, text, chunk.start, chunk.end),
-                *(heading, header_row, place, kind, lang, meta, context, keywords),
-                self.state.value,
+                *(chunk_id, file_id, packed.ordinal, text, packed.start, packed.end),
+                *(words[0], words[1], *packed.where, words[2], words[3], self.state.value),
             )
         )
-        self._index(chunk_id, tokens)
+        self._index(chunk_id, packed.tokens)
         return self.state.value
 
-    def _keep(self, old: tuple[int, str, Tokens], prepared: PreparedChunk) -> str:
+    def _keep(self, old: tuple[int, str, Tokens], packed: PackedChunk) -> str:
         chunk_id, state, tokens = old
-        chunk = prepared.chunk
-        self.moved.append(
-            (chunk.ordinal, chunk.start, chunk.end, *_where(chunk, prepared.lang), chunk_id)
-        )
-        self._reindex(chunk_id, tokens, prepared.tokens)
+        self.moved.append((packed.ordinal, packed.start, packed.end, *packed.where, chunk_id))
+        self._reindex(chunk_id, tokens, packed.tokens)
         return state
 
     def _reindex(self, chunk_id: int, old: Tokens, new: Tokens) -> None:
@@ -135,9 +129,7 @@ class Changes:
             self._index(chunk_id, new)
 
     def _index(self, chunk_id: int, tokens: Tokens) -> None:
-        self.indexed.append(
-            (chunk_id, tokens.title, tokens.heading, tokens.body, tokens.context, tokens.keywords)
-        )
+        self.indexed.append((chunk_id, *tokens))
         self.terms.update(tokens.terms())
 
     def _drop(self, chunk_id: int, tokens: Tokens) -> None:
@@ -152,16 +144,9 @@ def begin(conn: sqlite3.Connection, state: ChunkState) -> Changes:
     return Changes(state, (row[0] if row else 0) + 1)
 
 
-def _key(prepared: PreparedChunk) -> Key:
-    chunk = prepared.chunk
-    heading = json.dumps(chunk.heading_path, ensure_ascii=False)
-    return (chunk.text, heading, chunk.header_row, prepared.context, prepared.keywords)
-
-
-def _where(chunk: Chunk, lang: str) -> tuple[str, str, str, str]:
-    place = "{}" if chunk.place == _NOWHERE else json.dumps(chunk.place.to_json())
-    meta = json.dumps(dict(chunk.meta), ensure_ascii=False) if chunk.meta else "{}"
-    return (place, chunk.kind.value, lang, meta)
+def stored(conn: sqlite3.Connection, file_id: int) -> list[Stored]:
+    """The chunks of a file as `replace` compares them, in order."""
+    return conn.execute(_OLD, (file_id,)).fetchall()
 
 
 def _count_terms(conn: sqlite3.Connection, delta: Counter[str]) -> None:

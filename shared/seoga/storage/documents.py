@@ -7,14 +7,15 @@ import sqlite3
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from datetime import UTC, datetime
 from typing import Any
 
-from seoga.models import ChunkState, FileState, ModelCard, Stage
-from seoga.storage import content, generations
+from seoga.models import ChunkState, FileState, ModelCard
+from seoga.storage import content, filerows, generations
 from seoga.storage.database import checkpoint, speaking, transaction
+from seoga.storage.filerows import now
 from seoga.storage.leases import Lease
 from seoga.storage.migrate import schema_version
+from seoga.storage.packing import PackedFile, pack
 from seoga.storage.records import (
     ChunkVectors,
     FileRow,
@@ -25,18 +26,7 @@ from seoga.storage.records import (
     PreparedFile,
     Touch,
 )
-from seoga.storage.texts import pack_text
 
-_FILE_COLUMNS = (
-    "label, path, size, mtime_ns, scanned_ns, version, hash, url, state, stage, reason, detail,"
-    " format, title, lang,"
-    " meta, made, chunk_count, text_chars, indexed_at"
-)
-_UPSERT = (
-    f"INSERT INTO files ({_FILE_COLUMNS}) VALUES ({', '.join('?' * 20)})"
-    " ON CONFLICT (label, path) DO UPDATE SET "
-    + ", ".join(f"{name} = excluded.{name}" for name in _FILE_COLUMNS.split(", ")[2:])
-)
 _KNOWN = (
     "SELECT id, label, path, size, mtime_ns, scanned_ns, version, hash, state, stage, reason,"
     " chunk_count, format, indexed_at, {made} FROM files"
@@ -52,11 +42,6 @@ _REDO = "redo"
 _PAGE = 5000
 # Vectors of a replaced model that go in one transaction: a fraction of a second.
 SWEPT = 2000
-
-
-def now() -> str:
-    """The present as UTC ISO text."""
-    return datetime.now(UTC).isoformat(timespec="seconds")
 
 
 class DocumentStore:
@@ -137,22 +122,27 @@ class DocumentStore:
         `reuse`, its chunks whose words (text, heading, header row, context, keywords) are the same
         keep id, state and vectors.
         """
-        packed = [pack_text(prepared) for prepared in batch]
-        ids = []
+        return self.commit_packed([pack(prepared) for prepared in batch], reuse=reuse)
+
+    def commit_packed(self, batch: Sequence[PackedFile], *, reuse: bool = True) -> list[int]:
+        """The same for files that were packed before, each of them once."""
         with self._write() as conn:
             waits = generations.target(conn) != 0
             plan = content.begin(conn, ChunkState.PENDING if waits else ChunkState.INDEXED)
-            for prepared, (text, marks) in zip(batch, packed, strict=True):
-                file_id = self._upsert(conn, prepared.row)
-                states = plan.replace(conn, file_id, prepared.chunks, reuse)
-                self._settle(conn, file_id, prepared, states)
-                conn.execute(
-                    "INSERT OR REPLACE INTO texts (file_id, text, marks) VALUES (?, ?, ?)",
-                    (file_id, text, marks),
-                )
-                ids.append(file_id)
+            ids, known = filerows.numbered(conn, [packed.row for packed in batch])
+            rows = []
+            for file_id, packed in zip(ids, batch, strict=True):
+                old = content.stored(conn, file_id) if file_id in known else ()
+                states = plan.replace(old, file_id, packed.chunks, reuse)
+                row = filerows.settled(packed.row, states)
+                rows.append(filerows.values(row, file_id, len(states), packed.chars))
+            filerows.write(conn, rows, known)
+            conn.executemany(
+                "INSERT OR REPLACE INTO texts (file_id, text, marks) VALUES (?, ?, ?)",
+                [(number, one.text, one.marks) for number, one in zip(ids, batch, strict=True)],
+            )
             plan.apply(conn)
-            _keep(conn, [prepared.kept for prepared in batch])
+            _keep(conn, [packed.kept for packed in batch])
         return ids
 
     def set_state(self, rows: Sequence[FileRow], kept: Sequence[Kept | None] = ()) -> None:
@@ -160,10 +150,14 @@ class DocumentStore:
         erased. `kept` is what extraction gave for them."""
         with self._write() as conn:
             plan = content.begin(conn, ChunkState.PENDING)
-            for row in rows:
-                file_id = self._upsert(conn, row)
+            ids, known = filerows.numbered(conn, rows)
+            for file_id in known:
                 plan.erase(conn, file_id)
-                conn.execute("DELETE FROM texts WHERE file_id = ?", (file_id,))
+            conn.executemany(
+                "DELETE FROM texts WHERE file_id = ?", [(file_id,) for file_id in known]
+            )
+            pairs = zip(rows, ids, strict=True)
+            filerows.write(conn, [filerows.values(row, file_id) for row, file_id in pairs], known)
             plan.apply(conn)
             _keep(conn, kept)
 
@@ -330,40 +324,6 @@ class DocumentStore:
         with self._read() as conn:
             row = conn.execute(f"{self._known} WHERE {where}", values).fetchone()
         return _known(row) if row else None
-
-    @staticmethod
-    def _upsert(conn: sqlite3.Connection, row: FileRow) -> int:
-        conn.execute(
-            _UPSERT,
-            (
-                *(row.label, row.path, row.size, row.mtime_ns, row.scanned_ns, row.version),
-                *(row.hash, row.url, row.state.value, row.stage.value, row.reason, row.detail),
-                *(row.format, row.title, row.lang, json.dumps(dict(row.meta), ensure_ascii=False)),
-                *(row.made, 0, 0, now()),
-            ),
-        )
-        found = conn.execute(
-            "SELECT id FROM files WHERE label = ? AND path = ?", (row.label, row.path)
-        ).fetchone()
-        return int(found[0])
-
-    @staticmethod
-    def _settle(
-        conn: sqlite3.Connection, file_id: int, prepared: PreparedFile, states: Sequence[str]
-    ) -> None:
-        row = prepared.row
-        state, stage, reason = row.state, row.stage, row.reason
-        if ChunkState.PENDING in states:
-            state, stage = FileState.PARTIALLY_DEFERRED, Stage.EMBED
-        elif ChunkState.FAILED in states:
-            some = set(states) != {ChunkState.FAILED}
-            state = FileState.DEGRADED if some else FileState.FAILED
-            stage, reason = Stage.EMBED, reason or "embedding"
-        conn.execute(
-            "UPDATE files SET state = ?, stage = ?, reason = ?, chunk_count = ?,"
-            " text_chars = ? WHERE id = ?",
-            (state.value, stage.value, reason, len(states), len(prepared.text), file_id),
-        )
 
 
 def _keep(conn: sqlite3.Connection, kept: Sequence[Kept | None]) -> None:

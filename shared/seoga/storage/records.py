@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field, fields
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from seoga.models import Chunk, FileState, Place, Stage
 
@@ -39,6 +40,13 @@ class FileRow:
     lang: str = ""
     meta: Mapping[str, Any] = field(default_factory=dict)
     made: str = ""
+
+    def __reduce__(self) -> tuple[type[FileRow], tuple[Any, ...]]:
+        # Rows go to child processes and back: the way of frozen dataclasses is a loop in Python.
+        return FileRow, _row_fields(self)
+
+
+_row_fields = attrgetter(*(each.name for each in fields(FileRow)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,8 +92,7 @@ class Touch:
     version: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Tokens:
+class Tokens(NamedTuple):
     """The keyword index of a chunk, a field each: tokens separated by single spaces
     (`seoga.text.index_text`)."""
 
@@ -97,9 +104,7 @@ class Tokens:
 
     def terms(self) -> set[str]:
         """The distinct terms of all fields."""
-        return set(
-            f"{self.title} {self.heading} {self.body} {self.context} {self.keywords}".split()
-        )
+        return set(" ".join(self).split())
 
 
 @dataclass(frozen=True, slots=True)

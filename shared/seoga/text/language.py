@@ -30,6 +30,8 @@ def language_of(text: str) -> Language:
     prose = _FOREIGN.sub(" ", sample)
     if _LETTERS.search(prose):
         sample = prose
+    if sample.isascii():
+        return "en" if _LETTERS.search(sample) else "other"
     hangul = _length(_HANGUL.findall(sample))
     words = _LATIN.findall(sample)
     if hangul and hangul >= _KOREAN_SHARE * (hangul + len(words)):

@@ -17,6 +17,9 @@ _END = re.compile(
     rf"|\n(?={_MARKER})"
     r"|(?<=니다|니까|어요|아요|에요|예요|세요|지요|네요)\n"
 )
+# What every end begins with: a search for these few characters is many times faster than one that
+# tries each look-behind at each place.
+_MARKS = re.compile(r"[.?!…。！？\n]")
 _BLANK = re.compile(r"\n[^\S\n]*+\n\s*+")
 _SPACE = re.compile(r"\s*+")
 _LAST_WORD = re.compile(r"[^\s(\[{\"“‘「『《〈]*+$")
@@ -77,7 +80,7 @@ def _paragraphs(text: str) -> Iterator[Span]:
 def _paragraph_sentences(text: str, start: int, end: int) -> Iterator[Span]:
     enclosed = _enclosed(text, start, end)
     inside = 0
-    for found in _END.finditer(text, start, end):
+    for found in _ends_in(text, start, end):
         at = found.end()
         if found.start() < start:
             continue
@@ -91,6 +94,15 @@ def _paragraph_sentences(text: str, start: int, end: int) -> Iterator[Span]:
         start = _skip_space(text, at)
     if start < (last := _trim_end(text, start, end)):
         yield start, last
+
+
+def _ends_in(text: str, start: int, end: int) -> Iterator[re.Match[str]]:
+    """`_END.finditer`, faster."""
+    after = start
+    for mark in _MARKS.finditer(text, start, end):
+        if mark.start() >= after and (found := _END.match(text, mark.start(), end)):
+            after = found.end()
+            yield found
 
 
 def _ends(text: str, start: int, found: re.Match[str]) -> bool:

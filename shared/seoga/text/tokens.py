@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from functools import lru_cache
 from itertools import pairwise
 
 from seoga.text.normal import compatible
@@ -36,11 +35,13 @@ _PUNCTUATION = ".,;:!?()[]{}<>\"'`*|“”‘"
 # Longer words are not worth remembering, and a whole longer than _LONGEST is no identifier.
 _REMEMBERED = 48
 _LONGEST = 80
+# Words held at most, about 150 bytes each.
+_MOST_WORDS = 1 << 17
 
 
 def index_text(text: str) -> str:
     """The tokens of a text in reading order, joined by spaces: what is written to an FTS column."""
-    return " ".join(filter(None, map(_joined, text.split())))
+    return " ".join(filter(None, map(_words.__getitem__, text.split())))
 
 
 def query_terms(text: str) -> list[str]:
@@ -48,14 +49,21 @@ def query_terms(text: str) -> list[str]:
     return list(dict.fromkeys(index_text(text).split()))
 
 
-def _joined(word: str) -> str:
-    return _remembered(word) if len(word) <= _REMEMBERED else " ".join(_tokens(word))
+class _Words(dict[str, str]):
+    """The tokens of words seen before. Words repeat (Zipf), so most of a text is answered by a
+    look into this dict, without a call of Python: this makes indexing fast."""
+
+    def __missing__(self, word: str) -> str:
+        tokens = " ".join(_tokens(word))
+        if len(word) <= _REMEMBERED:
+            if len(self) >= _MOST_WORDS:
+                # Cheaper than keeping an order: the frequent words are back after a few texts.
+                self.clear()
+            self[word] = tokens
+        return tokens
 
 
-@lru_cache(maxsize=1 << 16)
-def _remembered(word: str) -> str:
-    # Words repeat (Zipf), so most of a text is answered from here: this makes indexing fast.
-    return " ".join(_tokens(word))
+_words = _Words()
 
 
 def _tokens(word: str) -> list[str]:

@@ -12,9 +12,10 @@ import pytest
 
 from seoga.errors import Reason
 from seoga.models import DocumentInfo, FileState, Place, Section, SectionKind
+from seoga.storage.packing import PackedFile
 from seoga.storage.records import FileRow, PreparedFile
 from seoga_indexer.preparers import Preparers
-from seoga_indexer.preparing import Draft, Sizes, prepare
+from seoga_indexer.preparing import Draft, Sizes, packed, prepare
 
 
 def draft(
@@ -44,14 +45,14 @@ def children() -> list[psutil.Process]:
 
 def test_a_child_gives_the_same_as_this_process(preparers: Preparers) -> None:
     given = draft(audio="x")
-    assert preparers.prepare(given) == prepare(given)
+    assert preparers.prepare(given) == packed(given)
     assert len(children()) == 1
 
 
 def test_few_files_start_no_process() -> None:
     pool = Preparers(2)
     for number in range(5):
-        assert isinstance(pool.prepare(draft(f"{number}.md")), PreparedFile)
+        assert isinstance(pool.prepare(draft(f"{number}.md")), PackedFile)
     assert children() == []
     pool.close()
 
@@ -67,7 +68,7 @@ def test_a_stream_that_ended_early_leaves_a_degraded_file(preparers: Preparers) 
     whole = draft()
     cut = Draft(whole.row, whole.info, whole.sections, whole.sizes, (Reason.TIMEOUT, "too slow"))
     prepared = preparers.prepare(cut)
-    assert isinstance(prepared, PreparedFile)
+    assert isinstance(prepared, PackedFile)
     assert prepared.row.state is FileState.DEGRADED
     assert (prepared.row.reason, prepared.row.detail) == (Reason.TIMEOUT, "too slow")
 
@@ -76,7 +77,7 @@ def test_a_killed_child_is_replaced_and_its_file_prepared(preparers: Preparers) 
     preparers.prepare(draft())
     (child,) = children()
     os.kill(child.pid, signal.SIGKILL)
-    assert preparers.prepare(draft("b.md")) == prepare(draft("b.md"))
+    assert preparers.prepare(draft("b.md")) == packed(draft("b.md"))
 
 
 def test_threads_prepare_at_once_each_its_own_file(preparers: Preparers) -> None:
@@ -91,7 +92,7 @@ def test_threads_prepare_at_once_each_its_own_file(preparers: Preparers) -> None
     for thread in threads:
         thread.join(60)
     for name, result in results.items():
-        assert isinstance(result, PreparedFile)
+        assert isinstance(result, PackedFile)
         assert result.row.path == name
 
 

@@ -106,6 +106,6 @@ def test_spans_are_ordered_trimmed_and_hold_all_text(text: str) -> None:
 )
 def test_hostile_text_takes_linear_time(unit: str) -> None:
     text = unit * (144_000 // len(unit))
-    started = time.perf_counter()
+    started = time.process_time()
     sentence_spans(text)
-    assert time.perf_counter() - started < 2.0
+    assert time.process_time() - started < 2.0

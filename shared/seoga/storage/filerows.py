@@ -1,0 +1,80 @@
+"""Rows of the file table: found again by identity, inserted and replaced in few statements.
+
+All functions run inside the caller's write transaction.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from itertools import count
+
+from seoga.models import ChunkState, FileState, Stage
+from seoga.storage.records import FileRow
+
+_COLUMNS = (
+    *("label", "path", "size", "mtime_ns", "scanned_ns", "version", "hash", "url"),
+    *("state", "stage", "reason", "detail", "format", "title", "lang", "meta", "made"),
+    *("chunk_count", "text_chars", "indexed_at"),
+)
+_INSERT = (
+    f"INSERT INTO files ({', '.join(_COLUMNS)}, id) VALUES ({', '.join('?' * len(_COLUMNS))}, ?)"
+)
+_REPLACE = f"UPDATE files SET {', '.join(f'{name} = ?' for name in _COLUMNS)} WHERE id = ?"
+_FIND = (
+    "SELECT wanted.key, files.id FROM json_each(?) AS wanted JOIN files"
+    " ON files.label = json_extract(wanted.value, '$[0]')"
+    " AND files.path = json_extract(wanted.value, '$[1]')"
+)
+
+Values = tuple[object, ...]
+
+
+def now() -> str:
+    """The present as UTC ISO text."""
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def numbered(conn: sqlite3.Connection, rows: Sequence[FileRow]) -> tuple[list[int], set[int]]:
+    """The ids of these files, each listed once, and which of them are known. New ones get ids above
+    every id ever given."""
+    names = json.dumps([(row.label, row.path) for row in rows])
+    known: dict[int, int] = dict(conn.execute(_FIND, (names,)).fetchall())
+    last = conn.execute("SELECT seq FROM sqlite_sequence WHERE name = 'files'").fetchone()
+    fresh = count((last[0] if last else 0) + 1)
+    ids = [known[at] if at in known else next(fresh) for at in range(len(rows))]
+    return ids, set(known.values())
+
+
+def values(row: FileRow, file_id: int, chunks: int = 0, chars: int = 0) -> Values:
+    """What `write` takes: a row with its number of chunks and code points."""
+    return (
+        *(row.label, row.path, row.size, row.mtime_ns, row.scanned_ns, row.version),
+        *(row.hash, row.url, row.state.value, row.stage.value, row.reason, row.detail),
+        *(row.format, row.title, row.lang, json.dumps(dict(row.meta), ensure_ascii=False)),
+        *(row.made, chunks, chars, now(), file_id),
+    )
+
+
+def write(conn: sqlite3.Connection, rows: Iterable[Values], known: Collection[int]) -> None:
+    """Writes rows; those whose id is in `known` replace what is there."""
+    fresh: list[Values] = []
+    old: list[Values] = []
+    for row in rows:
+        (old if row[-1] in known else fresh).append(row)
+    conn.executemany(_INSERT, fresh)
+    conn.executemany(_REPLACE, old)
+
+
+def settled(row: FileRow, states: Collection[str]) -> FileRow:
+    """The row as its chunks' states make it."""
+    if ChunkState.PENDING in states:
+        return replace(row, state=FileState.PARTIALLY_DEFERRED, stage=Stage.EMBED)
+    if ChunkState.FAILED in states:
+        some = set(states) != {ChunkState.FAILED}
+        state = FileState.DEGRADED if some else FileState.FAILED
+        return replace(row, state=state, stage=Stage.EMBED, reason=row.reason or "embedding")
+    return row

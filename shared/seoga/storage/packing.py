@@ -1,0 +1,67 @@
+"""A prepared file as the plain values that commit 1 writes.
+
+Packed where it was prepared, in a child process: the one process that writes then only hands
+values on, and they cross a pipe at the speed of bytes.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from seoga.models import Chunk, Place
+from seoga.storage.records import FileRow, Kept, PreparedChunk, PreparedFile, Tokens
+from seoga.storage.texts import pack_text
+
+_NOWHERE = Place()
+
+Key = tuple[str, str, str, str, str]
+
+
+class PackedChunk(NamedTuple):
+    """`key` are the words by which a chunk is known again: text, heading path (JSON), header row,
+    context, keywords. `where` is place (JSON), kind, language, meta (JSON)."""
+
+    ordinal: int
+    start: int
+    end: int
+    key: Key
+    where: tuple[str, str, str, str]
+    tokens: Tokens
+
+
+class PackedFile(NamedTuple):
+    """`text` and `marks` as they are stored (zlib); `chars` counts the text's code points."""
+
+    row: FileRow
+    text: bytes
+    marks: bytes
+    chars: int
+    chunks: Sequence[PackedChunk]
+    kept: Kept | None = None
+
+
+def pack(prepared: PreparedFile) -> PackedFile:
+    """The values of a file."""
+    return PackedFile(
+        prepared.row,
+        *pack_text(prepared),
+        len(prepared.text),
+        [_pack_chunk(chunk) for chunk in prepared.chunks],
+        prepared.kept,
+    )
+
+
+def _pack_chunk(prepared: PreparedChunk) -> PackedChunk:
+    chunk = prepared.chunk
+    heading = json.dumps(chunk.heading_path, ensure_ascii=False)
+    key = (chunk.text, heading, chunk.header_row, prepared.context, prepared.keywords)
+    where = _where(chunk, prepared.lang)
+    return PackedChunk(chunk.ordinal, chunk.start, chunk.end, key, where, prepared.tokens)
+
+
+def _where(chunk: Chunk, lang: str) -> tuple[str, str, str, str]:
+    place = "{}" if chunk.place == _NOWHERE else json.dumps(chunk.place.to_json())
+    meta = json.dumps(dict(chunk.meta), ensure_ascii=False) if chunk.meta else "{}"
+    return (place, chunk.kind.value, lang, meta)
