@@ -14,6 +14,7 @@ from fastapi import FastAPI
 
 from seoga.contracts.indexing import Indexing, IndexingClient
 from seoga.errors import ConfigError, InvalidArgument, NotFound, ServiceUnavailable
+from seoga.kb import list_kbs
 from seoga.settings import Settings
 from seoga.wiring import Stack
 from seoga_indexer import app as service
@@ -88,6 +89,24 @@ def test_a_deferred_request_can_be_taken_back(indexing: Indexing) -> None:
     assert indexing.cancel("kb")["removed"] == 0
 
 
+def test_a_knowledge_base_is_made_of_a_folder_and_removed(
+    indexing: Indexing, tmp_path: Path, base_path: Path
+) -> None:
+    folder = tmp_path / "새 폴더"
+    folder.mkdir()
+    made = indexing.create_kb(str(folder), "New")
+    assert (made["name"], made["created"]) == ("New", True)
+    assert indexing.create_kb(str(folder))["created"] is False
+    assert made["kb_id"] in {kb.id for kb in list_kbs(base_path).kbs}
+    assert indexing.delete_kb(made["kb_id"]) == {"kb_id": made["kb_id"], "deleted": True}
+    assert made["kb_id"] not in {kb.id for kb in list_kbs(base_path).kbs}
+    with pytest.raises(NotFound):
+        indexing.delete_kb(made["kb_id"])
+    for path in ("relative", str(tmp_path / "nowhere")):
+        with pytest.raises(InvalidArgument):
+            indexing.create_kb(path)
+
+
 def test_errors_are_the_same_on_both_sides(indexing: Indexing) -> None:
     with pytest.raises(NotFound, match="nowhere"):
         indexing.enqueue("nowhere")
@@ -99,7 +118,7 @@ def test_errors_are_the_same_on_both_sides(indexing: Indexing) -> None:
 
 @pytest.mark.parametrize("kb_id", ["../kb", "a/b", "", "..", "kb\0", "kb?x=1", "한글"])
 def test_a_hostile_id_never_names_a_kb(indexing: Indexing, kb_id: str) -> None:
-    for call in (indexing.enqueue, indexing.cancel, indexing.check_changes):
+    for call in (indexing.enqueue, indexing.cancel, indexing.check_changes, indexing.delete_kb):
         with pytest.raises((InvalidArgument, NotFound, ServiceUnavailable)):
             call(kb_id)
 

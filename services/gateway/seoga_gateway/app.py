@@ -15,6 +15,7 @@ from seoga.exposure import refuse_open
 from seoga.service import Ready, build_app
 from seoga.wiring import Stack, build_stack
 from seoga_gateway.auth import transport_security
+from seoga_gateway.kbs import kb_routes
 from seoga_gateway.library import Library
 from seoga_gateway.others import states_of
 from seoga_gateway.secret import shared_secret
@@ -58,6 +59,7 @@ def create(
 
     app = build_app(
         "gateway",
+        routes=[kb_routes(library)],
         ready=readiness,
         close=own.close if stack is None else None,
         lifespan=lifespan,

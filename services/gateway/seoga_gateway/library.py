@@ -135,6 +135,15 @@ class Library:
         kb = self.kb(kb_id)
         return self.stack.indexing.enqueue(kb.id, scope=scope, force=force, deferred=deferred)
 
+    def create_kb(self, path: str, name: str) -> dict[str, Any]:
+        """A knowledge base for a folder of the indexer's machine, and its first run queued."""
+        return self.stack.indexing.create_kb(path, name)
+
+    def delete_kb(self, kb_id: str) -> dict[str, Any]:
+        """Removes a knowledge base; its index is removed by `prune-orphans`."""
+        kb = self.kb(kb_id)
+        return self.stack.indexing.delete_kb(kb.id)
+
     def cancel(self, kb_id: str) -> dict[str, Any]:
         """Takes waiting requests back and asks a running one to stop."""
         kb = self.kb(kb_id)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import threading
 from contextlib import ExitStack, closing
+from pathlib import Path
 from typing import Any, Unpack
 
 from seoga.contracts.indexing import ChangeReport, EnqueueResult, RunOptions, RunResult
 from seoga.errors import InvalidArgument, NotFound
-from seoga.kb import Kb, find_kb
+from seoga.kb import CONFIG, Kb, create_kb, find_kb, list_kbs
 from seoga.storage.database import open_reader, open_writer
 from seoga.storage.documents import DocumentStore
 from seoga.storage.jobs import SCOPES, Queue
@@ -74,6 +75,34 @@ class IndexingEngine:
             (kb.folder / CANCEL_FILE).touch()
             stopping = True
         return {"kb_id": kb.id, "removed": removed, "stopping": stopping}
+
+    def create_kb(self, path: str, name: str = "") -> dict[str, Any]:
+        """See Indexing. Raises InvalidArgument for a path that is relative or no folder here."""
+        folder = Path(path)
+        if not folder.is_absolute() or "\0" in path:
+            raise InvalidArgument(
+                f"{path!r} is no absolute path", "Give the folder as the indexer sees it."
+            )
+        before = {kb.id for kb in list_kbs(self._base).kbs}
+        kb = create_kb(self._base, folder, name)
+        status = self.enqueue(kb.id).status
+        return {
+            "kb_id": kb.id,
+            "name": kb.name,
+            "created": kb.id not in before,
+            "status": status,
+        }
+
+    def delete_kb(self, kb_id: str) -> dict[str, Any]:
+        """See Indexing. What runs is asked to stop; it writes into a folder that is no knowledge
+        base any more."""
+        kb = find_kb(self._base, kb_id)
+        (kb.folder / CONFIG).unlink(missing_ok=True)
+        self.queue.cancel(kb.id)
+        self.queue.forget(kb.id)
+        if _is_running(kb):
+            (kb.folder / CANCEL_FILE).touch()
+        return {"kb_id": kb.id, "deleted": True}
 
     def check_changes(self, kb_id: str) -> ChangeReport:
         """See Indexing."""

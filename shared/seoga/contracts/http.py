@@ -68,7 +68,8 @@ class Http:
         url = self.base_url + path
         options["timeout"] = self._patience(options.pop("seconds", None))
         with self._client.stream(method, url, headers=headers, **options) as response:
-            if response.status_code >= 400:
+            # A redirect is none of our answers either: the URL leads somewhere else.
+            if not response.is_success:
                 response.read()
                 raise _error_of(self.name, response)
             yield response

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING, Any, Protocol, TypedDict
 from urllib.parse import quote
 
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 from seoga.models import Partial
 
@@ -145,6 +145,16 @@ class Indexing(Protocol):
         """Scan and diff without writing and without any provider call."""
         ...
 
+    def create_kb(self, path: str, name: str = "") -> dict[str, Any]:
+        """A knowledge base for a folder, by its absolute path as the indexer sees it, and its
+        first run queued: `{kb_id, name, created, status}`; `created` is False for one there is."""
+        ...
+
+    def delete_kb(self, kb_id: str) -> dict[str, Any]:
+        """Removes its config.json, stops its work: `{kb_id, deleted}`. `prune-orphans` removes the
+        index."""
+        ...
+
     def close(self) -> None:
         """Stops the worker that this object started, if any."""
         ...
@@ -157,6 +167,13 @@ class JobRequest(BaseModel):
     scope: str = "full"
     force: bool = False
     deferred: bool = False
+
+
+class KbRequest(BaseModel):
+    """The body of POST /v1/kbs."""
+
+    path: str = Field(max_length=4096)
+    name: str = Field("", max_length=200)
 
 
 class IndexingClient:
@@ -186,6 +203,16 @@ class IndexingClient:
         known = {field.name for field in fields(ChangeReport)}
         return ChangeReport(**{key: data[key] for key in known} | lists)
 
+    def create_kb(self, path: str, name: str = "") -> dict[str, Any]:
+        """See Indexing."""
+        made: dict[str, Any] = self._http.json("POST", "/v1/kbs", json={"path": path, "name": name})
+        return made
+
+    def delete_kb(self, kb_id: str) -> dict[str, Any]:
+        """See Indexing."""
+        out: dict[str, Any] = self._http.json("DELETE", f"/v1/kbs/{quote(kb_id, safe='')}")
+        return out
+
     def close(self) -> None:
         """Closes the connections."""
         self._http.close()
@@ -202,6 +229,14 @@ def routes(engine: Indexing) -> "APIRouter":
         return engine.enqueue(
             job.kb_id, scope=job.scope, force=job.force, deferred=job.deferred
         ).to_json()
+
+    @router.post("/kbs")
+    def create_kb(request: KbRequest) -> dict[str, Any]:
+        return engine.create_kb(request.path, request.name)
+
+    @router.delete("/kbs/{kb_id}")
+    def delete_kb(kb_id: str) -> dict[str, Any]:
+        return engine.delete_kb(kb_id)
 
     @router.post("/kbs/{kb_id}/cancel")
     def cancel(kb_id: str) -> dict[str, Any]:
