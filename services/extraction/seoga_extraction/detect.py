@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import mmap
 from collections.abc import Sequence
 from functools import cache, partial
 from pathlib import PurePosixPath
@@ -143,13 +142,9 @@ def _refuse_known(source: Input) -> None:
 
 def _refuse_ole(source: Input) -> None:
     """Compound files name their streams in UTF-16 inside the directory, wherever that stands."""
-    with (
-        source.path.open("rb") as stream,
-        mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as view,
-    ):
-        for name, what in _OLE_STREAMS:
-            if view.find(name.encode("utf-16-le")) >= 0:
-                raise _unsupported(what)
+    for name, what in _OLE_STREAMS:
+        if source.holds(name.encode("utf-16-le")):
+            raise _unsupported(what)
     raise _unsupported("an OLE compound file")
 
 

@@ -39,6 +39,7 @@ _Opened = TypeVar("_Opened")
 HEAD_BYTES = 64 * 1024
 # A mail in a mail in a mail: what is deeper is named, not read.
 MAX_INNER = 3
+SEARCHED_MB = 128
 
 
 class Input:
@@ -89,6 +90,23 @@ class Input:
                 Reason.TOO_LARGE,
             )
         return self.path.read_bytes()
+
+    def holds(self, *marks: bytes) -> bool:
+        """Whether any of these bytes stands in the file; of one above 128 MiB, in its two ends.
+
+        Read piece by piece: a map of a large file would break the limit of address space.
+        """
+        overlap = max(map(len, marks)) - 1
+        tail = b""
+        with self.path.open("rb") as stream:
+            while piece := stream.read(MIB):
+                piece = tail + piece
+                if any(mark in piece for mark in marks):
+                    return True
+                tail = piece[-overlap:]
+                if stream.tell() == SEARCHED_MB // 2 * MIB:
+                    stream.seek(max(stream.tell(), self.size - SEARCHED_MB // 2 * MIB))
+        return False
 
     def decoded(self, declared: str = "") -> tuple[str, str]:
         """The text with `\\n` line ends, and the charset it was in."""

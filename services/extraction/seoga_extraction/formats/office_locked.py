@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import mmap
 from functools import partial
 from typing import IO, Any
 
@@ -22,7 +21,7 @@ def parse(source: Input) -> Parsed:
     Raises ExtractionFailed: encrypted, naming the encryption; corrupt; what the file inside fails
     with.
     """
-    if _holds(source, _RIGHTS):
+    if source.holds(_RIGHTS):
         raise ExtractionFailed(
             "The document is protected by rights management (IRM).",
             "Have its owner release it.",
@@ -82,17 +81,9 @@ def _write(office: Any, out: IO[bytes]) -> None:
         raise corrupt(f"The encrypted document is broken or cut off ({error}).") from error
 
 
-def _holds(source: Input, mark: bytes) -> bool:
-    with (
-        source.path.open("rb") as stream,
-        mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as view,
-    ):
-        return view.find(mark) >= 0
-
-
 def sniff(source: Input) -> bool:
     """A compound file with an encrypted package, wherever its directory stands."""
-    return source.head.startswith(_MAGIC) and _holds(source, _PACKAGE)
+    return source.head.startswith(_MAGIC) and source.holds(_PACKAGE)
 
 
 FORMAT = Format(

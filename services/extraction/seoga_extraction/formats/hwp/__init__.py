@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import mmap
 from collections.abc import Iterator
 from datetime import datetime
 from itertools import chain, islice
@@ -19,6 +18,7 @@ from seoga_extraction.formats.hwp.docinfo import styles_of
 
 _MAGIC = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _MARKS = (SIGNATURE, "HwpSummaryInformation".encode("utf-16-le"))
+_WORD = "WordDocument".encode("utf-16-le")
 EXTENSIONS = (".hwp", ".hwt")
 # Numbers of the summary information (chapter 3.2.5 of the format).
 _TITLE = 2
@@ -76,13 +76,9 @@ def sniff(source: Input) -> bool:
     """A compound file with the signature of HWP 5 or, where a cut lost it, its streams."""
     if not source.head.startswith(_MAGIC):
         return False
-    with (
-        source.path.open("rb") as stream,
-        mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as view,
-    ):
-        if view.find("WordDocument".encode("utf-16-le")) >= 0:
-            return False
-        return source.extension in EXTENSIONS or any(view.find(mark) >= 0 for mark in _MARKS)
+    if source.holds(_WORD):
+        return False
+    return source.extension in EXTENSIONS or source.holds(*_MARKS)
 
 
 FORMAT = Format("hwp", parse, extensions=EXTENSIONS, sniff=sniff, needs=("olefile", "cryptography"))
