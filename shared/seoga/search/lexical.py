@@ -64,9 +64,7 @@ class KeywordTrack:
     @cached_property
     def terms(self) -> tuple[Term, ...]:
         """The query's terms, rarest first, at most MAX_TERMS."""
-        # Parts of an identifier that is not here are no evidence for anything.
-        parts = {part for name in self.absent for part in query_terms(name)} - self.absent
-        terms = [self._looked_for[text] for text in self.query.terms if text not in parts]
+        terms = [self._looked_for[text] for text in self.query.terms]
         # A term that the index never saw is no rarer than the rarest it knows: Hangul bigrams
         # across a stem and its ending are often new to a small index, and would weigh most.
         rarest = max((term.idf for term in terms if term.forms), default=0.0)
@@ -87,6 +85,11 @@ class KeywordTrack:
         """The query's identifiers that no document holds, nor (one of them at least) their parts:
         what is like them is something else."""
         return frozenset(filter(self._is_absent, self.query.identifiers))
+
+    @cached_property
+    def _hints(self) -> frozenset[str]:
+        """Parts of what is absent: they help to rank, and are no evidence for anything."""
+        return frozenset(part for name in self.absent for part in query_terms(name))
 
     def _is_absent(self, identifier: str) -> bool:
         parts = query_terms(identifier)
@@ -159,7 +162,7 @@ class KeywordTrack:
             return KeywordScore(0.0, 0.0, frozenset())
         norm = K1 * (1 - B + B * length / max(self.mean_length, 1.0))
         idf = {term.text: term.idf for term in self.terms}
-        covered = sum(idf[text] for text in counts)
+        covered = sum(idf[text] for text in counts if text not in self._hints)
         gained = sum(idf[text] * count / (count + norm) for text, count in counts.items())
         return KeywordScore(gained / mass, covered / mass, frozenset(counts))
 
