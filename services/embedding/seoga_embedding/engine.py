@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from seoga.contracts.embedding import Passage, PassageVectors, Vector
 from seoga.errors import EmbeddingFailed, ProviderFault, SeogaError
 from seoga.models import EmbeddingSpec, ModelCard
+from seoga_embedding.memory import affordable
 from seoga_embedding.passages import checked, embed_all, embed_with
 from seoga_embedding.pool import Pool
 from seoga_embedding.provider import ModelRow, Provider, RemoteInfo
@@ -150,11 +151,10 @@ class EmbeddingEngine:
             return None
         # Connections are for those who need them: most processes do not.
         from seoga_embedding.remote.remotes import Remotes
-        from seoga_embedding.remote.sizes import Forgetful
 
         with self._lock:
             if self._remotes is None:
-                self._remotes = Remotes(self._config, Forgetful())
+                self._remotes = Remotes(self._config)
         return self._remotes.open(info, spec, find_model(spec))
 
     def _open(self, spec: EmbeddingSpec) -> tuple[Provider, ModelRow]:
@@ -166,7 +166,7 @@ class EmbeddingEngine:
     def _children(self) -> Pool:
         with self._lock:
             if self._pool is None:
-                self._pool = Pool(self._config.embed_processes)
+                self._pool = Pool(affordable(self._config.embed_processes))
             return self._pool
 
 

@@ -11,7 +11,7 @@ from typing import Literal
 
 from seoga.errors import StorageError
 
-Kind = Literal["rag", "queue"]
+Kind = Literal["rag", "queue", "embedding"]
 
 FOLDER = Path(__file__).parent / "migrations"
 APPLICATION_ID = 0x53454F47  # "SEOG": tells our databases from those of other products

@@ -128,3 +128,13 @@ def bad(results: list[PassageVectors | EmbeddingFailed]) -> list[EmbeddingFailed
 def no_network_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
     """A circuit that a test opens stays open for the test."""
     monkeypatch.setattr(gate, "OPEN_S", 30.0)
+
+
+class Recorder:
+    """In the place of a module's logger: keeps what is said."""
+
+    def __init__(self) -> None:
+        self.lines: list[tuple[str, dict[str, Any]]] = []
+
+    def warning(self, event: str, **facts: Any) -> None:
+        self.lines.append((event, facts))

@@ -7,15 +7,15 @@ from typing import Any
 
 import numpy as np
 import pytest
-from structlog.testing import capture_logs
 
 from seoga.contracts.embedding import Passage
 from seoga.errors import ConfigError, EmbeddingFailed, MissingDependency, ProviderFault
 from seoga.models import EmbeddingSpec
 from seoga_embedding.engine import EmbeddingEngine
 from seoga_embedding.fake.rules import mark
+from seoga_embedding.remote import remotes
 
-from .conftest import KEY, Fake, good, passages
+from .conftest import KEY, Fake, Recorder, good, passages
 
 Spec = Callable[..., EmbeddingSpec]
 PROVIDERS = ("openai", "azure", "ollama", "gemini")
@@ -231,12 +231,17 @@ def test_an_unknown_model_works_and_its_size_is_asked_once(
     assert all("dimensions" not in call["body"] for call in fake.calls("/v1/embeddings"))
 
 
-def test_an_unknown_model_is_reported_once(engine: EmbeddingEngine, spec_of: Spec) -> None:
-    with capture_logs() as logs:
-        for size in (0, 7):
-            engine.card(spec_of("openai", "acme/embedder-9", batch_size=size))
-    (said,) = [line for line in logs if "unverified" in line["event"]]
-    assert said["model"] == "acme/embedder-9"
+def test_an_unknown_model_is_reported_once(
+    engine: EmbeddingEngine, spec_of: Spec, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said = Recorder()
+    monkeypatch.setattr(remotes, "log", said)
+    for size in (0, 7):
+        engine.card(spec_of("openai", "acme/embedder-9", batch_size=size))
+        engine.card(spec_of("openai", batch_size=size))
+    ((event, facts),) = said.lines
+    assert "unverified" in event
+    assert facts["model"] == "acme/embedder-9"
 
 
 def test_an_unknown_model_is_asked_for_another_size_only_where_it_must(

@@ -7,6 +7,7 @@ import threading
 from seoga import logs
 from seoga.models import EmbeddingSpec
 from seoga.settings import Settings
+from seoga.storage.embedding import EmbeddingStore
 from seoga_embedding.provider import Endpoint, ModelRow, RemoteInfo
 from seoga_embedding.remote.endpoint import endpoint_of
 from seoga_embedding.remote.gate import Gate
@@ -20,8 +21,10 @@ log = logs.get("embedding")
 class Remotes:
     """Opens senders and closes them all. Thread-safe."""
 
-    def __init__(self, config: Settings, memory: Memory) -> None:
-        self._config, self._memory = config, memory
+    def __init__(self, config: Settings) -> None:
+        self._config = config
+        self.store = EmbeddingStore(config.base_path)
+        self._memory = Memory(self.store)
         self._gates: dict[tuple[str, str], Gate] = {}
         self._wires: dict[tuple[str, str, str], Wire] = {}
         self._senders: dict[tuple[str, EmbeddingSpec, str], Sender] = {}
@@ -73,3 +76,4 @@ class Remotes:
             self._senders.clear()
         for wire in wires:
             wire.close()
+        self.store.close()

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Protocol
+from dataclasses import replace
 
+from seoga import logs
+from seoga.errors import StorageError
+from seoga.storage.embedding import EmbeddingStore, Profile
 from seoga_embedding.packing import bucket_of, start_size, tokens_of
 
 # A size is believed after so many full batches, and then doubled while that makes texts cheaper.
@@ -16,42 +18,35 @@ _MOST = 2048
 # Longer calls gain nothing more, and a stop waits for them.
 _SLOW_MS = 20_000.0
 
-
-@dataclass(frozen=True, slots=True)
-class Profile:
-    """What is known of one bucket: texts a batch, mean milliseconds a text of full batches of that
-    size, how many were seen, and the size that is known to be too large (0: none)."""
-
-    size: int
-    ms: float = 0.0
-    samples: int = 0
-    ceiling: int = 0
-    before_ms: float = 0.0
+log = logs.get("embedding")
 
 
-class Memory(Protocol):
-    """Where profiles outlive the process."""
+class Memory:
+    """Where profiles outlive the process; where that cannot be used, they do not."""
+
+    def __init__(self, store: EmbeddingStore) -> None:
+        self._store = store
+        self._told = False
 
     def load(self, model: str) -> dict[int, Profile]:
         """The profiles of a model by bucket."""
-        ...
+        try:
+            return self._store.profiles(model)
+        except StorageError as error:
+            self._tell(error)
+            return {}
 
     def save(self, model: str, bucket: int, profile: Profile) -> None:
         """Keeps one."""
-        ...
+        try:
+            self._store.save_profile(model, bucket, profile)
+        except StorageError as error:
+            self._tell(error)
 
-
-class Forgetful:
-    """No memory: where there is no place to write."""
-
-    def load(self, model: str) -> dict[int, Profile]:
-        """Nothing."""
-        del model
-        return {}
-
-    def save(self, model: str, bucket: int, profile: Profile) -> None:
-        """Nothing."""
-        del model, bucket, profile
+    def _tell(self, error: StorageError) -> None:
+        if not self._told:
+            self._told = True
+            log.warning("what is learned of batches is not kept", reason=error.message)
 
 
 class Sizes:

@@ -31,7 +31,7 @@ def pragma(conn: sqlite3.Connection, name: str) -> object:
     return conn.execute(f"PRAGMA {name}").fetchone()[0]
 
 
-@pytest.mark.parametrize("kind", ["rag", "queue"])
+@pytest.mark.parametrize("kind", ["rag", "queue", "embedding"])
 def test_a_new_database_gets_every_migration_and_the_house_pragmas(
     tmp_path: Path, kind: Kind
 ) -> None:
@@ -45,7 +45,7 @@ def test_a_new_database_gets_every_migration_and_the_house_pragmas(
     conn.close()
 
 
-@pytest.mark.parametrize("kind", ["rag", "queue"])
+@pytest.mark.parametrize("kind", ["rag", "queue", "embedding"])
 def test_every_older_schema_is_brought_up_to_date(tmp_path: Path, kind: Kind) -> None:
     for version in range(len(migrations(kind)) + 1):
         path = tmp_path / f"{kind}-{version}.db"

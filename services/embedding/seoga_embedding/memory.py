@@ -1,0 +1,47 @@
+"""How much memory this process and its children may take: the container's limit, not the host's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+import psutil
+
+from seoga import logs
+
+# Measured peaks of the builtin model (README): a child, and this process with its web server.
+CHILD_MB: Final = 210
+OURS_MB: Final = 350
+_V1: Final = "memory/memory.limit_in_bytes"
+_V2: Final = "memory.max"
+_CGROUP: Final = Path("/sys") / "fs" / "cgroup"
+
+log = logs.get("embedding")
+
+
+def limit_mb(cgroup: Path = _CGROUP) -> int:
+    """MiB that may be used: the least of the container's limits (cgroup v2 or v1) and the memory
+    of the machine."""
+    machine = int(psutil.virtual_memory().total) >> 20
+    return min([machine, *_limits(cgroup)])
+
+
+def _limits(cgroup: Path) -> Iterator[int]:
+    for name in (_V2, _V1):
+        try:
+            text = (cgroup / name).read_text("ascii").strip()
+        except (OSError, UnicodeDecodeError):
+            continue
+        # "max" in version 2, a number near 2**63 in version 1: no limit.
+        if text.isdigit() and int(text) < 1 << 60:
+            yield int(text) >> 20
+
+
+def affordable(processes: int, cgroup: Path = _CGROUP) -> int:
+    """As many of these child processes as the memory holds, and at least one."""
+    limit = limit_mb(cgroup)
+    holds = max(1, (limit - OURS_MB) // CHILD_MB)
+    if holds < processes:
+        log.warning("fewer embedding processes than cores", processes=holds, memory_mb=limit)
+    return min(processes, holds)

@@ -1,0 +1,108 @@
+"""`<base>/embedding.db`: batch sizes that were learned, and the answers of LLMs."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from seoga.errors import StorageError
+from seoga.storage.database import open_writer, transaction
+
+if TYPE_CHECKING:
+    import sqlite3
+
+FILE: Final = "embedding.db"
+# About 200 MB; the ones not used for the longest time go.
+MOST_CONTEXTS: Final = 200_000
+_TRIM_EVERY: Final = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """What is known of one length of texts: texts a batch, mean milliseconds a text of full batches
+    of that size, how many were seen, the size that is known to be too large (0: none), and the mean
+    of the size before."""
+
+    size: int
+    ms: float = 0.0
+    samples: int = 0
+    ceiling: int = 0
+    before_ms: float = 0.0
+
+
+class EmbeddingStore:
+    """Opens at its first use. Thread-safe. Raises StorageError; nothing in it is irreplaceable."""
+
+    def __init__(self, base: Path) -> None:
+        self._path = base / FILE
+        self._conn: sqlite3.Connection | None = None
+        self._lock = threading.Lock()
+        self._written = 0
+
+    @contextmanager
+    def _open(self) -> Iterator[sqlite3.Connection]:
+        with self._lock:
+            if self._conn is None:
+                try:
+                    self._conn = open_writer(self._path, "embedding")
+                except OSError as error:
+                    raise StorageError(f"{self._path}: {error.strerror or error}") from error
+            yield self._conn
+
+    def profiles(self, model: str) -> dict[int, Profile]:
+        """The profiles of a model by bucket."""
+        with self._open() as conn:
+            rows = conn.execute(
+                "SELECT bucket, size, mean_ms, samples, ceiling, before_ms"
+                " FROM embedding_profiles WHERE model = ?",
+                (model,),
+            ).fetchall()
+        return {bucket: Profile(*rest) for bucket, *rest in rows}
+
+    def save_profile(self, model: str, bucket: int, profile: Profile) -> None:
+        """Keeps one in place of what was known."""
+        values = (profile.size, profile.ms, profile.samples, profile.ceiling, profile.before_ms)
+        with self._open() as conn, transaction(conn):
+            conn.execute(
+                "INSERT OR REPLACE INTO embedding_profiles VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                (model, bucket, *values, _now()),
+            )
+
+    def context(self, key: str) -> tuple[str, str] | None:
+        """Context and keywords that were answered before; None where nothing was."""
+        with self._open() as conn:
+            row = conn.execute(
+                "SELECT context, keywords FROM contexts WHERE key = ?", (key,)
+            ).fetchone()
+        return (row[0], row[1]) if row else None
+
+    def save_context(self, key: str, context: str, keywords: str) -> None:
+        """Keeps an answer."""
+        with self._open() as conn, transaction(conn):
+            conn.execute(
+                "INSERT OR REPLACE INTO contexts VALUES (?, ?, ?, ?)",
+                (key, context, keywords, _now()),
+            )
+            self._written += 1
+            if self._written % _TRIM_EVERY == 0:
+                conn.execute(
+                    "DELETE FROM contexts WHERE key IN (SELECT key FROM contexts"
+                    " ORDER BY used_at DESC LIMIT -1 OFFSET ?)",
+                    (MOST_CONTEXTS,),
+                )
+
+    def close(self) -> None:
+        """Closes the database."""
+        with self._lock:
+            conn, self._conn = self._conn, None
+        if conn is not None:
+            conn.close()
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")
