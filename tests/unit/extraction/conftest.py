@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import threading
+import time
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
+from seoga.errors import ExtractionFailed, Reason
 from seoga.models import DocumentInfo, Section, SectionKind
 from seoga.settings import Settings
 from seoga_extraction.detect import choose, formats
@@ -55,3 +60,79 @@ def engine() -> Iterator[ExtractionEngine]:
     engine = ExtractionEngine(Settings(extract_workers=2, extract_timeout_s=30))
     yield engine
     engine.close()
+
+
+# What any file may cost.
+MOST_MIB = 1024
+
+
+class Watch(threading.Thread):
+    """The most MiB that a child of this process held while it was watched."""
+
+    def __init__(self) -> None:
+        super().__init__(daemon=True)
+        self.most = 0
+        self._end = threading.Event()
+
+    def run(self) -> None:
+        while not self._end.wait(0.02):
+            for child in psutil.Process().children():
+                with suppress(psutil.Error):
+                    self.most = max(self.most, child.memory_info().rss >> 20)
+
+    def stop(self) -> None:
+        self._end.set()
+        self.join()
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How one file ended."""
+
+    reason: Reason | None
+    message: str
+    format: str
+    text: str
+    seconds: float
+
+
+@pytest.fixture(scope="module")
+def attacked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ExtractionEngine]:
+    """An engine of one child: what it is left with serves the next file."""
+    given = tmp_path_factory.mktemp("given") / "passwords"
+    given.write_text("123456\n")
+    settings = Settings(
+        extract_workers=1, extract_timeout_s=240, ocr_page_s=20, passwords_file=str(given)
+    )
+    engine = ExtractionEngine(settings)
+    yield engine
+    engine.close()
+
+
+@pytest.fixture
+def attempt(attacked: ExtractionEngine, tmp_path: Path) -> Iterator[Callable[[str, Path], Outcome]]:
+    """Extracts a file, then an innocent one; the whole test stays within the memory allowed."""
+    innocent = tmp_path / "innocent"
+    innocent.write_text("# Next\n\nserved")
+    watch = Watch()
+    watch.start()
+
+    def read(name: str, path: Path) -> Outcome:
+        kind, texts, reason, message = "", [], None, ""
+        started = time.monotonic()
+        try:
+            for event in attacked.extract(path, name):
+                if isinstance(event, DocumentInfo):
+                    kind = event.format
+                else:
+                    texts.append(event.text)
+        except ExtractionFailed as error:
+            reason, message = error.reason, error.message
+        seconds = time.monotonic() - started
+        after = [one.text for one in attacked.extract(innocent, "a.md") if isinstance(one, Section)]
+        assert after == ["# Next", "served"]
+        return Outcome(reason, message, kind, "\n".join(texts), seconds)
+
+    yield read
+    watch.stop()
+    assert watch.most < MOST_MIB
