@@ -17,6 +17,8 @@ from seoga.errors import ExtractionFailed
 
 # A file that nobody asks for again within this time leaves nothing behind.
 KEPT_S = 30 * 24 * 3600
+# What was read to its end, but whose reader may die before it has stored it.
+DONE_S = 3600
 
 
 def key_of(path: Path, *how: str) -> str:
@@ -28,14 +30,16 @@ def key_of(path: Path, *how: str) -> str:
 
 
 class Checkpoint:
-    """The parts of one file, one JSON object a line. Use it in a `with`; `finish` deletes it.
+    """The parts of one file, one JSON object a line. Use it in a `with`; `finish` deletes it, at
+    once or after the seconds `done_s`. One thread at a time.
 
     It is a convenience: where its folder cannot be written, or another process reads the same file
     now, it holds nothing and takes everything.
     """
 
-    def __init__(self, folder: Path, key: str) -> None:
+    def __init__(self, folder: Path, key: str, done_s: float = 0) -> None:
         self._path = folder / f"{key}.jsonl"
+        self._done_s = done_s
         self._stream: IO[str] | None = None
         self.parts: list[dict[str, Any]] = []
         with contextlib.suppress(OSError):
@@ -72,8 +76,14 @@ class Checkpoint:
 
     def finish(self) -> None:
         """The file was read to its end."""
-        if self._stream is not None:
+        if self._stream is None:
+            return
+        if not self._done_s or not self._size():
             self._path.unlink(missing_ok=True)
+            return
+        last = time.time() - KEPT_S + self._done_s
+        with contextlib.suppress(OSError):
+            os.utime(self._path, (last, last))
 
     def _size(self) -> int:
         return 0 if self._stream is None else os.fstat(self._stream.fileno()).st_size

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import os
+import shutil
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -81,3 +83,17 @@ def small_page(text: str) -> Image.Image:
     font = ImageFont.truetype(str(NANUM / "NanumGothic.ttf"), 60)
     ImageDraw.Draw(page).text((60, 70), text, 0, font)
     return page
+
+
+def counting_tesseract(folder: Path) -> tuple[Path, dict[str, str]]:
+    """A log with a line for each reading of a page, and the variables of a process that fills it:
+    there a script stands before the real program."""
+    real = shutil.which("tesseract")
+    folder.mkdir()
+    log, script = folder / "log", folder / "tesseract"
+    log.touch()
+    script.write_text(
+        f'#!/bin/sh\ncase "$*" in *"--psm 4"*) echo read >> "{log}";; esac\nexec "{real}" "$@"\n'
+    )
+    script.chmod(0o755)
+    return log, {"PATH": f"{folder}{os.pathsep}{os.environ['PATH']}"}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from concurrent.futures import Future
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from seoga.errors import ExtractionFailed, Reason
@@ -50,8 +51,7 @@ def parse(source: Input) -> Parsed:
         kind = (image.format or "").lower()
         meta = {"pages": pages, "width": image.width, "height": image.height, "image": kind}
         yield DocumentInfo("image", meta=meta)
-        config = OcrConfig.from_json(source.options)
-        with Recogniser(config, source.more_time) as recogniser:
+        with Recogniser(source, pages) as recogniser:
             yield from _Images(image, pages, source, recogniser).sections()
 
 
@@ -98,13 +98,16 @@ class _Images:
 
     def _begin(self, number: int) -> Future[PageText] | None:
         try:
-            self._image.seek(number - 1)
-            return self._recogniser.begin(prepared(self._image))
+            return self._recogniser.begin(number, partial(self._page, number))
         except ExtractionFailed as error:
             self._failed = error
         except (OSError, ValueError, SyntaxError, EOFError) as error:
             self._failed = corrupt(f"Page {number} of the image is broken ({error}).")
         return None
+
+    def _page(self, number: int) -> Image:
+        self._image.seek(number - 1)
+        return prepared(self._image)
 
     def _finished(self, number: int, page: Future[PageText] | None) -> Iterator[Section]:
         place = Place(page=number)

@@ -12,12 +12,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class OcrConfig:
-    """Crosses to the child as JSON. `turns` is a file that all parser processes lock parts of."""
+    """Crosses to the child as JSON. `turns` is a file that all parser processes lock parts of,
+    `pages` a folder for what was recognised of unfinished files ("": nothing is kept)."""
 
     language: str = "Hangul"
     page_s: float = 60.0
     cores: int = 2
     turns: str = ""
+    pages: str = ""
 
     @staticmethod
     def of(settings: Settings) -> OcrConfig:
@@ -27,6 +29,7 @@ class OcrConfig:
             page_s=settings.ocr_page_s,
             cores=settings.cores,
             turns=str(settings.cache_path / "ocr-turns"),
+            pages=str(settings.cache_path / "recognised"),
         )
 
     def to_json(self) -> dict[str, Any]:

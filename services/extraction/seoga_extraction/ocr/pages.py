@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as NotYet
+from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from seoga_extraction.checkpoint import DONE_S, Checkpoint, key_of
 from seoga_extraction.ocr.config import OcrConfig
 from seoga_extraction.ocr.strategy import PageText, read_page
 from seoga_extraction.ocr.tesseract import check
@@ -17,6 +20,10 @@ from seoga_extraction.ocr.turns import Turns
 if TYPE_CHECKING:
     from PIL.Image import Image
 
+    from seoga_extraction.format import Input
+
+# Raise it when the same page may give another text: what was kept of unfinished files is not used.
+VERSION = "1"
 # How often the parent hears that this is work, not a hang.
 SIGN_OF_LIFE_S = 2.0
 
@@ -24,14 +31,23 @@ SIGN_OF_LIFE_S = 2.0
 class Recogniser:
     """Threads that each run one recognition at a time. Leave it, and what is not begun is dropped.
 
-    `waited` is told the seconds that `finish` has waited, every two seconds and at the end.
-    Raises ExtractionFailed (missing_dependency) when it is made.
+    Each page of a file with several is on disk as soon as it is recognised: after a crash, of this
+    process or of whoever asked for the file, it is not recognised again. `source` is told every two
+    seconds how long `finish` has waited. Raises ExtractionFailed (missing_dependency) when made.
     """
 
-    def __init__(self, config: OcrConfig, waited: Callable[[float], None]) -> None:
+    def __init__(self, source: Input, pages: int) -> None:
+        self._config = config = OcrConfig.from_json(source.options)
         check(config.language)
-        self._config = config
-        self._waited = waited
+        self._waited = source.more_time
+        self._kept: Checkpoint | None = None
+        if config.pages and pages > 1:
+            key = key_of(source.path, VERSION, config.language)
+            self._kept = Checkpoint(Path(config.pages), key, DONE_S)
+        self._before: dict[int, dict[str, Any]] = {
+            part["page"]: part for part in (self._kept.parts if self._kept else ())
+        }
+        self._keeping = threading.Lock()
         self._turns = Turns(config.turns, config.cores)
         self._threads = ThreadPoolExecutor(config.cores, thread_name_prefix="seoga-ocr")
 
@@ -40,9 +56,14 @@ class Recogniser:
         """Page images worth holding at once: each core has one, and one is ready."""
         return self._config.cores + 1
 
-    def begin(self, image: Image) -> Future[PageText]:
-        """Queues a page; give the result to `finish`."""
-        return self._threads.submit(self._read, image)
+    def begin(self, number: int, image: Callable[[], Image]) -> Future[PageText]:
+        """Queues a page; give the result to `finish`. Raises what `image` raises, which is asked
+        only where the page was not recognised before."""
+        if (part := self._before.get(number)) is None:
+            return self._threads.submit(self._read, number, image())
+        done: Future[PageText] = Future()
+        done.set_result(PageText.from_json(part))
+        return done
 
     def finish(self, page: Future[PageText]) -> PageText:
         """Waits for a page. Raises ExtractionFailed, see `read_page`."""
@@ -56,9 +77,13 @@ class Recogniser:
             finally:
                 self._waited(time.monotonic() - started)
 
-    def _read(self, image: Image) -> PageText:
+    def _read(self, number: int, image: Image) -> PageText:
         with self._turns.turn():
-            return read_page(image, self._config.language, self._config.page_s)
+            page = read_page(image, self._config.language, self._config.page_s)
+        if self._kept is not None:
+            with self._keeping:
+                self._kept.add({"page": number, **page.to_json()})
+        return page
 
     def __enter__(self) -> Recogniser:
         return self
@@ -71,6 +96,10 @@ class Recogniser:
     ) -> None:
         self._threads.shutdown(wait=True, cancel_futures=True)
         self._turns.close()
+        if self._kept is not None:
+            if error is None:
+                self._kept.finish()
+            self._kept.__exit__(kind, error, trace)
 
 
 def tally(figures: dict[str, float], page: PageText) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 from typing import TYPE_CHECKING, Any
@@ -58,6 +58,15 @@ class PageText:
     def meta(self) -> dict[str, Any]:
         """What a section says of its recognition."""
         return {"confidence": self.confidence, "mode": self.mode, "lang": self.language}
+
+    def to_json(self) -> dict[str, Any]:
+        """A JSON object, without the time that it took."""
+        return {"texts": list(self.texts), **self.meta()}
+
+    @staticmethod
+    def from_json(data: Mapping[str, Any]) -> PageText:
+        """Inverse of `to_json`; it took no time."""
+        return PageText(tuple(data["texts"]), data["confidence"], data["mode"], data["lang"], 0.0)
 
 
 def read_page(image: Image, language: str, seconds: float) -> PageText:

@@ -7,14 +7,18 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from seoga.errors import ExtractionFailed, Reason
 from seoga.models import Place, Section, SectionKind
 from seoga_extraction.format import Input
 from seoga_extraction.formats.pdf.bookmarks import Bookmarks, entries
 from seoga_extraction.formats.pdf.page import PageLayer, mupdf, picture, read
-from seoga_extraction.ocr import OcrConfig, PageText, Recogniser, tally
+from seoga_extraction.ocr import PageText, Recogniser, tally
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
 
 # MuPDF keeps fonts and images of past pages; long documents give them back now and then.
 SHRINK_PAGES = 20
@@ -90,10 +94,13 @@ class Pages:
         if self._tally.failed and self._tally.failed.reason is Reason.MISSING_DEPENDENCY:
             raise self._tally.failed
         if self._recogniser is None:
-            config = OcrConfig.from_json(self._source.options)
-            self._recogniser = held.enter_context(Recogniser(config, self._source.more_time))
+            recogniser = Recogniser(self._source, self._document.page_count)
+            self._recogniser = held.enter_context(recogniser)
+        return self._recogniser.begin(page.number + 1, partial(self._picture, page))
+
+    def _picture(self, page: Any) -> Image:
         self._source.more_time(RENDER_S)
-        return self._recogniser.begin(picture(page))
+        return picture(page)
 
     def _ready(self) -> Iterator[Section]:
         """What need not wait; and what must, when enough is begun."""
