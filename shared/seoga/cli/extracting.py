@@ -11,20 +11,27 @@ import typer
 from seoga.cli.options import AsJson, chosen_settings, opened_stack
 from seoga.cli.output import emit, say, show
 from seoga.errors import ExtractionFailed, NotFound, Reason, SeogaError, wire
-from seoga.models import DocumentInfo, Place, Section
+from seoga.models import DocumentInfo, Place, Section, SectionKind
 
 if TYPE_CHECKING:
     from seoga.contracts.extraction import Event
 
 _File = Annotated[Path, typer.Argument(help="The file to read.")]
 _PDF = Annotated[Path, typer.Option("--pdf", help="A scanned PDF, or an image of a page.")]
+# A program or a language that is missing, or does not run here, says so in its own message.
 _PDF_REASONS = {
-    Reason.ENCRYPTED: "unreadable PDF",
-    Reason.CORRUPT: "unreadable PDF",
-    Reason.NO_TEXT: "empty result",
-    Reason.EMPTY: "empty result",
-    Reason.TIMEOUT: "too slow",
+    Reason.ENCRYPTED: "unreadable PDF: ",
+    Reason.CORRUPT: "unreadable PDF: ",
+    Reason.UNREADABLE: "unreadable PDF: ",
+    Reason.UNSUPPORTED: "unreadable PDF: ",
+    Reason.BINARY: "unreadable PDF: ",
+    Reason.TOO_LARGE: "unreadable PDF: ",
+    Reason.NO_TEXT: "empty result: ",
+    Reason.EMPTY: "empty result: ",
+    Reason.TIMEOUT: "too slow: ",
+    Reason.NEEDS_OCR: "not recognised: ",
 }
+_PAGED = ("pdf", "image")
 
 
 def register(app: typer.Typer) -> None:
@@ -49,21 +56,36 @@ def extract(file: _File, as_json: AsJson = False) -> int:
 
 def smoke_ocr(pdf: _PDF) -> int:
     """Recognise a scanned PDF and print its text; exit 1 when there is none, saying why."""
+    count = 0
     with opened_stack(chosen_settings()) as stack:
         try:
-            texts = [
-                event.text
-                for event in stack.extraction.extract(_existing(pdf), pdf.name)
-                if isinstance(event, Section)
-            ]
+            for event in stack.extraction.extract(_existing(pdf), pdf.name):
+                if isinstance(event, DocumentInfo):
+                    _must_have_pages(event, pdf)
+                    continue
+                _tell(event)
+                count += event.kind is not SectionKind.PAGE
+                show(event.text)
         except ExtractionFailed as error:
-            what = _PDF_REASONS.get(error.reason, error.reason.value.replace("_", " "))
-            raise ExtractionFailed(f"{what}: {error.message}", error.hint, error.reason) from error
-    if not texts:
+            what = _PDF_REASONS.get(error.reason, "")
+            raise ExtractionFailed(f"{what}{error.message}", error.hint, error.reason) from error
+    if not count:
         raise ExtractionFailed("empty result: the PDF has no text and no images.", "", Reason.EMPTY)
-    for text in texts:
-        show(text)
     return 0
+
+
+def _must_have_pages(info: DocumentInfo, pdf: Path) -> None:
+    if info.format not in _PAGED:
+        raise ExtractionFailed(f"{pdf} is no PDF but {info.format}.", "", Reason.UNSUPPORTED)
+
+
+def _tell(section: Section) -> None:
+    """How the recognition of a page went, beside its text."""
+    if section.kind is not SectionKind.PAGE or not (ocr := section.meta.get("ocr")):
+        return
+    failed = ocr.get("error")
+    how = f"not recognised ({failed})" if failed else f"confidence {ocr['confidence']:.2f}"
+    say(f"page {section.place.page}: {how}")
 
 
 class _Report:

@@ -10,6 +10,8 @@ from PIL import Image
 
 from seoga.errors import ExtractionFailed, Reason
 from seoga.models import Place, SectionKind
+from seoga.settings import Settings
+from seoga_extraction.engine import ExtractionEngine
 from seoga_extraction.ocr import tesseract
 
 from .drawn import A4, png, small_page
@@ -70,3 +72,18 @@ def test_a_blank_page_is_not_given_to_tesseract(
     with pytest.raises(ExtractionFailed) as failed:
         read("a.tif", png(pages[0], "TIFF", save_all=True, append_images=pages[1:]))
     assert failed.value.reason is Reason.NO_TEXT
+
+
+def test_what_recognition_lacks_is_described_so_that_indexes_try_again_once_it_is_here() -> None:
+    def described(**changes: str) -> dict[str, Any]:
+        engine = ExtractionEngine(Settings(extract_workers=1, **changes))
+        try:
+            found: dict[str, Any] = engine.describe()["formats"]["image"]
+        finally:
+            engine.close()
+        return found
+
+    assert described()["available"] is True
+    lacking = described(ocr_language="Hangul+jpn")
+    assert lacking["available"] is False
+    assert "tesseract-ocr-jpn" in lacking["why"]

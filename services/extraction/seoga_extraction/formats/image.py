@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from seoga.errors import ExtractionFailed, Reason
 from seoga.models import DocumentInfo, Place, Section, SectionKind
 from seoga_extraction.format import Format, Input, Parsed, corrupt
-from seoga_extraction.ocr import OcrConfig, PageText, Recogniser, tally
+from seoga_extraction.ocr import OcrConfig, PageText, Recogniser, tally, unrecognised
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -90,7 +90,7 @@ class _Images:
         for number, page in waiting:
             yield from self._finished(number, page)
         if not self._found:
-            raise self._failed or ExtractionFailed(
+            raise unrecognised(self._failed) or ExtractionFailed(
                 "No text was recognised in the image.",
                 "Exclude images without text from the source.",
                 Reason.NO_TEXT,
@@ -180,14 +180,20 @@ def sniff(source: Input) -> bool:
 
 def check(options: Mapping[str, Any]) -> dict[str, Any]:
     """What recognition works with here, or why it does not."""
+    why = lacks(options)
+    return {"ocr": f"off: {why}" if why else f"tesseract, {OcrConfig.from_json(options).language}"}
+
+
+def lacks(options: Mapping[str, Any]) -> str:
+    """Why nothing can be recognised here, "" where it can: once that changes, indexes take the
+    scans again that nothing was read of."""
     from seoga_extraction.ocr.tesseract import check as installed
 
-    language = OcrConfig.from_json(options).language
     try:
-        installed(language)
+        installed(OcrConfig.from_json(options).language)
     except ExtractionFailed as error:
-        return {"ocr": f"off: {error.message} {error.hint}"}
-    return {"ocr": f"tesseract, {language}"}
+        return f"{error.message} {error.hint}"
+    return ""
 
 
 FORMAT = Format(
@@ -197,4 +203,5 @@ FORMAT = Format(
     sniff=sniff,
     needs=("PIL",),
     check=check,
+    lacks=lacks,
 )

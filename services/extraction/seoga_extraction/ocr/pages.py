@@ -11,6 +11,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
+from seoga.errors import ExtractionFailed, Reason
 from seoga_extraction.checkpoint import DONE_S, Checkpoint, key_of
 from seoga_extraction.ocr.config import OcrConfig
 from seoga_extraction.ocr.strategy import PageText, read_page
@@ -106,3 +107,11 @@ def tally(figures: dict[str, float], page: PageText) -> None:
     """Counts a recognised page in the figures that a file leaves for the metrics."""
     figures["ocr_pages"] = figures.get("ocr_pages", 0) + 1
     figures["ocr_seconds"] = figures.get("ocr_seconds", 0) + page.seconds
+
+
+def unrecognised(error: ExtractionFailed | None) -> ExtractionFailed | None:
+    """What the failure of its pages says of a document without text: one that tesseract is too slow
+    for, or fails on, waits for a person."""
+    if error is None or error.reason not in (Reason.TIMEOUT, Reason.CRASH):
+        return error
+    return ExtractionFailed(error.message, error.hint, Reason.NEEDS_OCR)

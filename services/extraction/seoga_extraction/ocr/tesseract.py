@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import shutil
@@ -92,11 +93,17 @@ def installed(language: str) -> bool:
 
 
 def check(language: str) -> None:
-    """Raises ExtractionFailed (missing_dependency) naming the package that is not installed."""
+    """Raises ExtractionFailed (missing_dependency): the program or a language is not installed, or
+    the program cannot start, being of another architecture or without a library."""
     if shutil.which(PROGRAM) is None:
         raise _missing("The program tesseract", "tesseract-ocr")
     known = _languages()
-    for one in language.split("+"):
+    wanted = language.split("+")
+    if not known.issuperset(wanted):
+        # Installed since this process began?
+        _languages.cache_clear()
+        known = _languages()
+    for one in wanted:
         if one not in known:
             package = _PACKAGES.get(one, f"tesseract-ocr-{one.lower().replace('_', '-')}")
             raise _missing(f"The language {one} of tesseract", package)
@@ -110,12 +117,32 @@ def _missing(what: str, package: str) -> ExtractionFailed:
     )
 
 
+def _broken(why: str) -> ExtractionFailed:
+    return ExtractionFailed(
+        f"The program tesseract cannot start, so scanned pages cannot be read: {why}.",
+        f"It is {shutil.which(PROGRAM)}; install tesseract-ocr for this machine again.",
+        Reason.MISSING_DEPENDENCY,
+    )
+
+
 @cache
 def _languages() -> frozenset[str]:
-    done = subprocess.run(
-        [PROGRAM, "--list-langs"], capture_output=True, text=True, check=False, timeout=60
-    )
+    try:
+        done = subprocess.run(
+            [PROGRAM, "--list-langs"], capture_output=True, text=True, check=False, timeout=60
+        )
+    except subprocess.TimeoutExpired as error:
+        raise _broken("it does not answer") from error
+    except OSError as error:
+        raise _broken(_why_not(error)) from error
+    if done.returncode:
+        raise _broken((done.stderr.strip().splitlines() or ["it says nothing"])[-1])
     return frozenset(line.strip() for line in done.stdout.splitlines()[1:])
+
+
+def _why_not(error: OSError) -> str:
+    other = error.errno == errno.ENOEXEC
+    return "it is made for another architecture" if other else (error.strerror or str(error))
 
 
 def run(image: Image, language: str, mode: int, seconds: float) -> Reading:
@@ -163,6 +190,8 @@ def _call(image: Image, arguments: Sequence[str], seconds: float) -> bytes:
             raise TimeoutError from error
         except FileNotFoundError as error:
             raise _missing("The program tesseract", "tesseract-ocr") from error
+        except OSError as error:
+            raise _broken(_why_not(error)) from error
     if done.returncode:
         said = done.stderr.decode("utf-8", "replace").strip().splitlines() or [""]
         raise ExtractionFailed(

@@ -15,7 +15,7 @@ from seoga.models import Place, Section, SectionKind
 from seoga_extraction.format import Input
 from seoga_extraction.formats.pdf.bookmarks import Bookmarks, entries
 from seoga_extraction.formats.pdf.page import PageLayer, mupdf, picture, read
-from seoga_extraction.ocr import PageText, Recogniser, tally
+from seoga_extraction.ocr import PageText, Recogniser, tally, unrecognised
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -159,8 +159,8 @@ class Pages:
         self._tally.failed = error
 
     def _without_text(self) -> ExtractionFailed:
-        if self._tally.failed is not None:
-            return self._tally.failed
+        if failed := unrecognised(self._tally.failed):
+            return failed
         return ExtractionFailed(
             f"No text was recognised on the {self._tally.scans} pages that are images.",
             "Check that they show text; SEOGA_OCR_LANGUAGE names its languages.",
