@@ -27,18 +27,22 @@ _KB_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
 
 @dataclass(frozen=True, slots=True)
 class Kb:
-    """A knowledge base: `warnings` are about keys that this program does not know."""
+    """A knowledge base: `warnings` are about keys that this program does not know; `index` is its
+    database where that is not `rag.db` in its folder, `file` the configuration that it was opened
+    by where that is no config.json of a base path."""
 
     id: str
     folder: Path
     config: KbConfig
     warnings: tuple[str, ...] = ()
     labels: tuple[tuple[str, str], ...] = ()
+    index: Path | None = None
+    file: Path | None = None
 
     @property
     def db_path(self) -> Path:
         """Its database."""
-        return self.folder / DATABASE
+        return self.index or self.folder / DATABASE
 
     @property
     def name(self) -> str:
@@ -145,7 +149,7 @@ def load_kb(folder: Path) -> Kb:
         raise ConfigError(
             f"{file}: id is {kb_id!r}; allowed are letters, digits, '.', '_' and '-', at most 128"
         )
-    return Kb(kb_id, folder, config, warnings, _read_labels(folder))
+    return Kb(kb_id, folder, config, warnings, read_labels(folder))
 
 
 def find_kb(base: Path, kb_id: str) -> Kb:
@@ -170,7 +174,12 @@ def list_kbs(base: Path) -> KbListing:
         if not (folder / CONFIG).exists():
             # Other folders (caches, lost+found) are nobody's business here.
             if (folder / DATABASE).exists():
-                problems.append(KbProblem(folder, f"{folder.name} has an index but no {CONFIG}"))
+                problems.append(
+                    KbProblem(
+                        folder,
+                        f"{folder.name} has an index but no {CONFIG}",
+                    )
+                )
             continue
         try:
             kbs.append(_cached(folder))
@@ -321,7 +330,8 @@ def _source(entry: SourceConfig, label: str, address: str) -> Source:
     )
 
 
-def _read_labels(folder: Path) -> tuple[tuple[str, str], ...]:
+def read_labels(folder: Path) -> tuple[tuple[str, str], ...]:
+    """Which place has which label, as an earlier run wrote it down."""
     try:
         data = json.loads((folder / LABELS).read_text(encoding="utf-8"))
     except (OSError, ValueError):

@@ -27,6 +27,14 @@ _FLAT = {
 }
 
 
+def _duration(value: object) -> object:
+    # Ollama takes seconds as a number, too; -1 means for ever.
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
+
+
+KeepAlive = Annotated[str, BeforeValidator(_duration)]
+
+
 class EmbeddingKeys(Keys):
     """The `embedding` object."""
 
@@ -37,7 +45,7 @@ class EmbeddingKeys(Keys):
     dimension: int = Field(default=0, ge=0, le=65536)
     max_chunk_chars: int = Field(default=4000, ge=100, le=1_000_000)
     batch_size: int = Field(default=0, ge=0, le=100_000)
-    keep_alive: str = "5m"
+    keep_alive: KeepAlive = "5m"
     num_ctx: int = Field(default=8192, ge=1)
     # Of one run; 0: no limit. A price of 0 means the one that the model registry knows.
     max_tokens_per_run: int = Field(default=0, ge=0)
@@ -52,7 +60,7 @@ class ContextualizerKeys(Keys):
     model: str = ""
     base_url: str | None = None
     api_key_preset: str | None = None
-    keep_alive: str = "5m"
+    keep_alive: KeepAlive = "5m"
     num_ctx: int = Field(default=8192, ge=1)
 
 

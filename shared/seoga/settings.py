@@ -232,6 +232,11 @@ def api_key_variable(preset: str) -> str:
     return names.get(preset.strip().lower(), plain) + "_API_KEY"
 
 
+def project_dir() -> str:
+    """The project that an agent's client works in, as it tells its hooks and servers; "" else."""
+    return os.environ.get("CLAUDE_PROJECT_DIR", "")
+
+
 def metrics_dir() -> str:
     """The folder in which the workers of one service share metrics; "" in a single process."""
     return os.environ.get("PROMETHEUS_MULTIPROC_DIR", "")

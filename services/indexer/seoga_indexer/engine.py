@@ -7,11 +7,14 @@ from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any, Unpack
 
+from seoga import logs
 from seoga.contracts.indexing import ChangeReport, EnqueueResult, RunOptions, RunResult
 from seoga.errors import InvalidArgument, NotFound
+from seoga.instances import old_index
 from seoga.kb import CONFIG, Kb, create_kb, find_kb, list_kbs
 from seoga.storage.database import open_reader, open_writer
 from seoga.storage.documents import DocumentStore
+from seoga.storage.foreign import is_foreign, set_aside
 from seoga.storage.jobs import SCOPES, Queue
 from seoga.storage.leases import WRITER, Lease, holder
 from seoga.wiring import Stack
@@ -20,6 +23,8 @@ from seoga_indexer.orchestrator import Orchestrator
 from seoga_indexer.run import CANCEL_FILE, Order, Ports, run_recorded
 
 QUEUE = "queue.db"
+
+log = logs.get("indexer")
 
 
 class IndexingEngine:
@@ -44,6 +49,10 @@ class IndexingEngine:
         """
         order = _order(options)
         settings = self._stack.settings
+        for strange in (old_index(kb), kb.db_path if kb.index and is_foreign(kb.db_path) else None):
+            if strange is not None:
+                aside = set_aside(strange)
+                log.warning("not an index of Seoga: kept under another name", file=str(aside))
         with ExitStack() as opened:
             store = opened.enter_context(closing(DocumentStore(open_writer(kb.db_path))))
             lease = Lease.acquire(kb.db_path, WRITER, settings.lease_seconds)

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from seoga.wiring import Stack
 
 _MOST_FILES = 20
+_MOST_ENDED = 3
 
 
 def register(app: typer.Typer) -> None:
@@ -99,17 +100,42 @@ def _queue(base: Path, kb_id: str) -> dict[str, Any]:
     from seoga.storage.jobs import Queue
 
     if not (base / "queue.db").exists():
-        return {"status": "idle", "position": None, "last_error": ""}
-    queue = Queue(base / "queue.db")
+        return {"status": "idle", "position": None, "last_error": "", "recent": []}
     try:
-        state = queue.state(kb_id)
-    finally:
-        queue.close()
+        with closing(Queue(base / "queue.db")) as queue:
+            state = queue.state(kb_id)
+    except SeogaError as error:
+        # The index can be told of all the same.
+        return {"status": "unknown", "position": None, "last_error": error.message, "recent": []}
+    waiting = state.running or state.queued
     return {
         "status": state.status,
         "position": state.position,
-        "last_error": state.last.last_error if state.last else "",
+        "last_error": (waiting.last_error if waiting else "")
+        or (state.last.last_error if state.last else ""),
+        "worker": state.worker,
+        "recent": [
+            {
+                "status": job.status,
+                "scope": job.scope,
+                "created_at": job.created_at,
+                "ended_at": job.ended_at,
+                "last_error": job.last_error,
+            }
+            for job in state.recent
+        ],
     }
+
+
+def _queue_lines(queue: dict[str, Any]) -> list[str]:
+    """How the last requests ended; one that waits for its turn may say why it still does."""
+    lines = []
+    if queue["status"] != "idle" and queue["last_error"]:
+        lines.append(f"  queue: {queue['last_error']}")
+    for job in queue["recent"][:_MOST_ENDED]:
+        why = f" ({job['last_error']})" if job["last_error"] else ""
+        lines.append(f"  request ended: {job['status']}, {job['scope']}, {job['ended_at']}{why}")
+    return lines
 
 
 def _show(report: dict[str, Any]) -> None:
@@ -132,6 +158,7 @@ def _kb_lines(kb: dict[str, Any]) -> list[str]:
         lines.append(f"  chunks: {info['chunks']}, {info['chunks_pending']} without vectors")
         if last := info["last_run"]:
             lines.append(f"  last run: {last['status']}, {last['ended_at'] or last['started_at']}")
+    lines += _queue_lines(kb["queue"])
     for found in kb["problem_files"]:
         lines.append(f"  {found['state']}: {found['document']} ({_why(found)})")
     return [*lines, f"  {kb['error']}"] if kb["error"] else lines

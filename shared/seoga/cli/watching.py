@@ -22,9 +22,9 @@ from seoga.cli.options import (
 from seoga.cli.output import say, show
 from seoga.cli.progress import ProgressView
 from seoga.cli.stopping import stop_event
-from seoga.cli.targets import chosen_kbs, one_kb
+from seoga.cli.targets import chosen_kbs, reopened
 from seoga.errors import Busy, ConfigError, NotFound, SeogaError
-from seoga.kb import Kb, list_kbs, load_kb
+from seoga.kb import Kb, list_kbs
 
 if TYPE_CHECKING:
     from seoga.wiring import Stack
@@ -45,11 +45,10 @@ def watch(path: KbPath = None, config: ConfigFile = None, base_path: BasePath = 
 
     chosen = chosen_settings(base_path)
     logs.configure(chosen.log_level, chosen.log_json)
-    if path is None and config is None:
-        chosen_kbs(chosen.base_path, None)  # none at all is an error, and what is broken is said
-        listed: _All | _One = _All(chosen.base_path)
-    else:
-        listed = _One(one_kb(chosen.base_path, path, config))
+    # None at all is an error, and what is broken is said once.
+    found = chosen_kbs(chosen.base_path, path, config)
+    one = path or config or found[0].file
+    listed = _One(chosen.base_path, found[0]) if one else _All(chosen.base_path)
     with opened_stack(chosen) as stack, opened_engine(stack) as engine, stop_event() as stop:
         runs = _Runs(stack, engine, stop)
         say("Watching; Ctrl-C ends it.")
@@ -69,12 +68,13 @@ class _All:
 class _One:
     """One knowledge base as its file is now; a broken edit leaves what was, and is said once."""
 
+    base: Path
     kb: Kb
     said: str = ""
 
     def __call__(self) -> list[Kb]:
         try:
-            self.kb, self.said = load_kb(self.kb.folder), ""
+            self.kb, self.said = reopened(self.base, self.kb), ""
         except NotFound:
             return []
         except ConfigError as error:

@@ -128,6 +128,28 @@ def test_exec_queue_does_what_add_queued(seoga: Any, docs: Path, kb: Path) -> No
     assert seoga("status", "--json").json["kbs"][0]["queue"]["status"] == "idle"
 
 
+def test_status_tells_how_requests_ended(seoga: Any, docs: Path, kb: Path) -> None:
+    seoga("add", docs)
+    seoga("exec-queue")
+    seoga("add", docs)
+    config = (kb / "config.json").read_text("utf-8")
+    (kb / "config.json").write_text("{", "utf-8")
+    assert seoga("exec-queue").code == 1
+    (kb / "config.json").write_text(config, "utf-8")
+    queue = seoga("status", "--json").json["kbs"][0]["queue"]
+    assert [job["status"] for job in queue["recent"]] == ["failed", "done"]
+    assert "config.json" in queue["last_error"]
+    said = seoga("status").out
+    assert "request ended: failed, full" in said
+    assert "request ended: done, full" in said
+
+
+def test_a_queue_that_cannot_be_read_hides_no_index(seoga: Any, kb: Path, base_path: Path) -> None:
+    (base_path / "queue.db").write_text("no database " * 100)
+    [found] = seoga("status", "--json").json["kbs"]
+    assert found["queue"]["status"] == "unknown"
+
+
 def test_an_emptied_root_deletes_nothing_until_told(seoga: Any, kb: Path, docs: Path) -> None:
     seoga("exec", "--path", kb)
     for file in docs.iterdir():

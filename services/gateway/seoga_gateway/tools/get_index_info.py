@@ -7,10 +7,12 @@ from typing import Annotated, Any
 from mcp_types import CallToolResult
 from pydantic import BaseModel, Field
 
+from seoga.models import Job
 from seoga_gateway.tool import Call, Info, KbId, Tool, library, one_line, reply
 
 # The first say what is wrong; a folder tree without rights has thousands.
 _MOST_PROBLEMS = 10
+_MOST_ENDED = 5
 
 
 class QueueInfo(BaseModel):
@@ -24,6 +26,9 @@ class QueueInfo(BaseModel):
     last_status: str = Field(description="How the last request ended.")
     last_error: str
     last_ended_at: str
+    recent: list[dict[str, Any]] = Field(
+        description="Requests that ended, newest first: status, scope, force, times, last_error."
+    )
     worker: str = Field(description="Who works the queue now; empty: nobody.")
 
 
@@ -164,10 +169,24 @@ def _queue(info: Info) -> QueueInfo:
         scope=job.scope if job else "",
         force=bool(job and job.force),
         last_status=last.status if last else "",
-        last_error=one_line(last.last_error if last else ""),
+        # What waits may say why it still does; else how the last one ended.
+        last_error=one_line((job.last_error if job else "") or (last.last_error if last else "")),
         last_ended_at=last.ended_at if last else "",
+        recent=[_ended(one) for one in state.recent[:_MOST_ENDED]] if state else [],
         worker=state.worker if state else "",
     )
+
+
+def _ended(job: Job) -> dict[str, Any]:
+    return {
+        "status": job.status,
+        "scope": job.scope,
+        "force": job.force,
+        "created_at": job.created_at,
+        "started_at": job.started_at,
+        "ended_at": job.ended_at,
+        "last_error": one_line(job.last_error),
+    }
 
 
 def _text(answer: IndexInfo) -> str:
