@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from seoga.errors import ExtractionFailed, Reason
 from seoga.models import DocumentInfo
 from seoga_extraction.format import Format, Input, Parsed, one_line
-from seoga_extraction.formats.html import confluence
+from seoga_extraction.formats.html import confluence, storage
 from seoga_extraction.formats.html.walker import Walker
 
 if TYPE_CHECKING:
@@ -30,10 +30,16 @@ def parse(source: Input) -> Parsed:
     declared = _META.search(source.head[:4096])
     text, charset = source.decoded(declared.group(1).decode("ascii") if declared else "")
     parser = html.HTMLParser(encoding="utf-8", huge_tree=True, no_network=True)
+    stored = storage.is_storage(text)
+    if stored:
+        text = storage.readable(text)
     # Given as bytes: a str with an XML declaration inside is refused.
     root = _tree(text, parser)
     meta = {"charset": charset, **_meta(root)}
-    if confluence.is_export(root):
+    exported = confluence.is_export(root)
+    if stored or exported:
+        storage.prepare(root)
+    if exported:
         meta |= confluence.prepare(root)
     yield DocumentInfo("html", _title(root), meta)
     body = root.find("body")
@@ -90,4 +96,5 @@ FORMAT = Format(
     sniff=sniff,
     text=True,
     needs=("lxml",),
+    version="2",
 )
