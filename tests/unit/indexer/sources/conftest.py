@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -12,6 +13,9 @@ import pytest
 
 from seoga.models import Item, Source
 from seoga_indexer.source import Means, Problem, connector_for
+
+# The servers that tests speak to are modules beside this one.
+sys.path.insert(0, str(Path(__file__).parent))
 
 Listed = Callable[..., tuple[dict[str, str], dict[str, str]]]
 Contents = Callable[..., dict[str, bytes]]
