@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from functools import cached_property
+from functools import cache, cached_property
 from random import SystemRandom
 from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 from urllib.parse import urljoin, urlsplit
@@ -73,14 +73,10 @@ class Rest:
 
     @cached_property
     def _client(self) -> httpx.Client:
-        import certifi
         import httpx
 
-        # The system's authorities, where a company adds its own, and the usual ones besides.
-        trust = ssl.create_default_context()
-        trust.load_verify_locations(certifi.where())
         timeout = httpx.Timeout(connect=10.0, read=60.0, write=60.0, pool=60.0)
-        return httpx.Client(verify=trust, timeout=timeout)
+        return httpx.Client(verify=_trust(), timeout=timeout)
 
     def json(
         self, path: str, params: Mapping[str, str] | None = None, body: Any = None
@@ -270,6 +266,16 @@ class Rest:
         self._end = self._end or SourceUnavailable("stopped")
         if "_client" in self.__dict__:
             self._client.close()
+
+
+@cache
+def _trust() -> ssl.SSLContext:
+    """The system's authorities, where a company adds its own, and the usual ones besides."""
+    import certifi
+
+    trust = ssl.create_default_context()
+    trust.load_verify_locations(certifi.where())
+    return trust
 
 
 def _pieces(response: httpx.Response, seconds: float, stop: threading.Event) -> Iterator[bytes]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -102,7 +103,8 @@ class FakeServer:
         if reply.cut is not None:
             handler.close_connection = True
             data = data[: reply.cut]
-        handler.wfile.write(data)
+        with suppress(ConnectionError):
+            handler.wfile.write(data)
 
     def _reply(self, request: Request) -> Reply:
         for number, (part, reply) in enumerate(self.faults):
