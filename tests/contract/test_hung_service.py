@@ -17,12 +17,13 @@ import pytest
 from seoga.contracts.deadline import remaining, within
 from seoga.contracts.embedding import EmbeddingClient
 from seoga.contracts.http import Http
-from seoga.errors import ServiceUnavailable
+from seoga.errors import SeogaError, ServiceUnavailable
 from seoga.kb import Kb, load_kb
 from seoga.models import EmbeddingSpec
 from seoga.search.engine import SearchRequest, search
 from seoga.settings import Settings, settings
 from seoga.wiring import Stack
+from seoga_embedding.engine import EmbeddingEngine
 from seoga_indexer.engine import IndexingEngine
 
 HELD_UP_S = 8.0
@@ -101,6 +102,19 @@ def test_a_search_by_meaning_alone_is_a_clear_error(kb: Kb, hung: str, impatient
         with pytest.raises(ServiceUnavailable, match="did not answer within") as caught:
             search([kb], request, client)
     assert "bm25" in caught.value.hint
+
+
+@pytest.mark.parametrize("provider", ["ollama", "openai"])
+def test_a_provider_called_from_this_process_is_not_waited_for_longer(
+    hung: str, provider: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "test")
+    spec = EmbeddingSpec(provider, "bge-m3", hung)
+    with closing(EmbeddingEngine(Settings(embed_processes=1))) as engine, within(0.5):
+        started = time.monotonic()
+        with pytest.raises(SeogaError):
+            engine.embed_query("휴가", spec)
+        assert time.monotonic() - started < HELD_UP_S
 
 
 def test_one_deadline_holds_for_all_calls_of_a_block(hung: str) -> None:

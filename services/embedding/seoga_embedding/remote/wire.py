@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 import httpx
 
 from seoga import __version__
+from seoga.contracts.deadline import given, remaining
 from seoga.errors import ConfigError
 from seoga_embedding.provider import Call, Endpoint
 from seoga_embedding.remote.faults import CallFailed, Trouble, failure, is_error, reply_of
@@ -38,7 +39,12 @@ class Wire:
         )
 
     def send(self, call: Call, read_s: float = DOCUMENT_READ_S) -> Any:
-        """The JSON of an answer. Raises CallFailed."""
+        """The JSON of an answer. Raises CallFailed, also when whoever waits has no time left."""
+        left = remaining()
+        if left is not None:
+            if not left:
+                raise CallFailed(Trouble.OUTAGE, f"did not answer within {given():g} s")
+            read_s = min(read_s, left)
         try:
             response = self._client.send(self._request(call, read_s))
         except httpx.TimeoutException as error:
