@@ -20,7 +20,7 @@ from seoga.storage.records import Tokens
 _INSERT_CHUNK = (
     'INSERT INTO chunks (id, file_id, ordinal, text, start, "end", heading_path, header_row,'
     " place, kind, lang, meta,"
-    " context, keywords, state) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+    " context, keywords, state, words) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 )
 _INSERT_FTS = (
     "INSERT INTO chunks_fts (rowid, title, heading, body, context, keywords)"
@@ -111,6 +111,7 @@ class Changes:
             (
                 *(chunk_id, file_id, packed.ordinal, text, packed.start, packed.end),
                 *(words[0], words[1], *packed.where, words[2], words[3], self.state.value),
+                packed.words,
             )
         )
         self._index(chunk_id, packed.tokens)

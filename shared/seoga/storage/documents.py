@@ -120,7 +120,7 @@ class DocumentStore:
 
         Chunks wait for vectors, unless the KB wants none. A file that exists is replaced; with
         `reuse`, its chunks whose words (text, heading, header row, context, keywords) are the same
-        keep id, state and vectors.
+        keep id, state and vectors, and new ones get the vectors of the same words elsewhere.
         """
         return self.commit_packed([pack(prepared) for prepared in batch], reuse=reuse)
 
@@ -129,6 +129,7 @@ class DocumentStore:
         with self._write() as conn:
             waits = generations.target(conn) != 0
             plan = content.begin(conn, ChunkState.PENDING if waits else ChunkState.INDEXED)
+            first = plan.next_id
             ids, known = filerows.numbered(conn, [packed.row for packed in batch])
             rows = []
             for file_id, packed in zip(ids, batch, strict=True):
@@ -143,6 +144,8 @@ class DocumentStore:
             )
             plan.apply(conn)
             _keep(conn, [packed.kept for packed in batch])
+            if reuse:
+                generations.borrow(conn, first)
         return ids
 
     def set_state(self, rows: Sequence[FileRow], kept: Sequence[Kept | None] = ()) -> None:

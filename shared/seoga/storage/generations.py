@@ -38,6 +38,17 @@ UPDATE files SET (state, stage, reason) = (
   FROM ({_TALLY.format(files="files")}))
 WHERE chunk_count > 0 AND (state IN {_DERIVED} OR stage = 'embed')
 """
+_BORROW = f"""
+INSERT OR IGNORE INTO vectors (chunk_id, generation, count, data, penalties)
+SELECT new.id, v.generation, v.count, v.data, v.penalties
+FROM chunks new
+JOIN chunks old ON old.words = new.words AND old.id < :first
+  AND old.state = '{ChunkState.INDEXED}' AND old.text = new.text
+  AND old.heading_path = new.heading_path AND old.header_row = new.header_row
+  AND old.context = new.context AND old.keywords = new.keywords
+JOIN vectors v ON v.chunk_id = old.id AND v.generation = :wanted
+WHERE new.id >= :first
+"""
 # A condition on files `f`: their state is not the one that their chunks give.
 CONTRADICTED = (
     f"chunk_count > 0 AND state IN {_DERIVED} AND state !="
@@ -87,6 +98,21 @@ def restart(conn: sqlite3.Connection) -> None:
     if target(conn) != 0:
         conn.execute(f"UPDATE chunks SET state = '{ChunkState.PENDING}', attempts = 0")
         conn.execute(_REFRESH)
+
+
+def borrow(conn: sqlite3.Connection, first: int) -> None:
+    """Gives chunks from the id `first` on the vectors of the same words in other chunks."""
+    wanted = target(conn)
+    if not wanted:
+        return
+    conn.execute(_BORROW, {"first": first, "wanted": wanted})
+    given = conn.execute(
+        f"UPDATE chunks SET state = '{ChunkState.INDEXED}' WHERE id >= ? AND EXISTS"
+        " (SELECT 1 FROM vectors v WHERE v.chunk_id = chunks.id AND v.generation = ?)"
+        " RETURNING id",
+        (first, wanted),
+    ).fetchall()
+    refresh(conn, [row[0] for row in given])
 
 
 def store(conn: sqlite3.Connection, generation: int, rows: Sequence[ChunkVectors]) -> int:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from hashlib import blake2b
 from typing import NamedTuple
 
 from seoga.models import Chunk, Place
@@ -21,7 +22,7 @@ Key = tuple[str, str, str, str, str]
 
 class PackedChunk(NamedTuple):
     """`key` are the words by which a chunk is known again: text, heading path (JSON), header row,
-    context, keywords. `where` is place (JSON), kind, language, meta (JSON)."""
+    context, keywords; `words` is a hash of it. `where` is place (JSON), kind, language, meta (JSON)."""
 
     ordinal: int
     start: int
@@ -29,6 +30,7 @@ class PackedChunk(NamedTuple):
     key: Key
     where: tuple[str, str, str, str]
     tokens: Tokens
+    words: int
 
 
 class PackedFile(NamedTuple):
@@ -58,7 +60,14 @@ def _pack_chunk(prepared: PreparedChunk) -> PackedChunk:
     heading = json.dumps(chunk.heading_path, ensure_ascii=False)
     key = (chunk.text, heading, chunk.header_row, prepared.context, prepared.keywords)
     where = _where(chunk, prepared.lang)
-    return PackedChunk(chunk.ordinal, chunk.start, chunk.end, key, where, prepared.tokens)
+    return PackedChunk(
+        chunk.ordinal, chunk.start, chunk.end, key, where, prepared.tokens, _hash(key)
+    )
+
+
+def _hash(key: Key) -> int:
+    data = "\0".join(key).encode("utf-8", "surrogatepass")
+    return int.from_bytes(blake2b(data, digest_size=8).digest(), "big", signed=True)
 
 
 def _where(chunk: Chunk, lang: str) -> tuple[str, str, str, str]:

@@ -176,8 +176,22 @@ def test_a_moved_file_and_a_copy_of_it_are_made_once(place: Any) -> None:
     place.run()
     assert place.extraction.reads == []
     assert list(place.states()) == ["a-copy.md", "new1.md"]
-    # One of the two keeps the chunks; those of the other have the same words and are new rows.
-    assert place.embedding.calls > calls
+    assert place.embedding.calls == calls
+    assert set(place.states().values()) == {"Ready"}
+    place.check_whole()
+
+
+def test_a_copy_gets_the_vectors_of_its_original(place: Any) -> None:
+    place.configure("hashing")
+    place.write("a.md", LONG)
+    place.run()
+    calls = place.embedding.calls
+    place.write("b.md", LONG)
+    place.write("c.md", LONG + "\n\nand more")
+    place.run()
+    assert place.embedding.texts[-1].endswith("and more")
+    assert place.embedding.calls == calls + 1
+    assert set(place.states().values()) == {"Ready"}
     place.check_whole()
 
 

@@ -1,0 +1,122 @@
+"""What happens to a run: each function starts one, disturbs it, and leaves no process behind."""
+
+from __future__ import annotations
+
+import signal
+import sqlite3
+import time
+from collections.abc import Callable
+from contextlib import closing
+
+from .room import LIMIT_S, Room, finish, signal_to, wait
+
+# Of the length of an undisturbed run after a change.
+LENGTH_S = 1.2
+Fault = Callable[[Room], None]
+
+
+def killed(room: Room) -> None:
+    """kill -9 at a random moment."""
+    child = room.start()
+    wait(child, room.chance.random() * LENGTH_S)
+    with child:
+        child.kill()
+
+
+def torn(room: Room) -> None:
+    """A kill, and the log of the database loses its end, or holds rubbish there (a power cut)."""
+    killed(room)
+    log = room.db_path.with_name("rag.db-wal")
+    data = log.read_bytes() if log.exists() else b""
+    if not data:
+        return
+    cut = room.chance.randrange(len(data))
+    rubbish = room.chance.randbytes(len(data) - cut) if room.chance.random() < 0.5 else b""
+    log.write_bytes(data[:cut] + rubbish)
+
+
+def asleep(room: Room) -> None:
+    """The owner of the lease is stopped, another takes over; it wakes late and must not write."""
+    sleeper = room.start(lease_s=1.0)
+    wait(sleeper, 0.3 + room.chance.random() * LENGTH_S)
+    signal_to(sleeper, signal.SIGSTOP)
+    code, said = 3, {"code": "busy"}
+    deadline = time.monotonic() + LIMIT_S
+    while code == 3 and time.monotonic() < deadline:
+        code, said = finish(room.start())
+    before = room.content()
+    signal_to(sleeper, signal.SIGCONT)
+    woken, told = finish(sleeper)
+    assert code == 0, said
+    # It may have stopped before it had the lease, or after its last write.
+    assert woken == 0 or told["code"] in ("lease_lost", "busy"), told
+    assert woken == 0 or room.content() == before
+
+
+def two(room: Room) -> None:
+    """Two at once: one works, the other is refused or comes after it; one of them is killed."""
+    children = [room.start(), room.start()]
+    if room.chance.random() < 0.5:
+        wait(children[0], room.chance.random() * LENGTH_S)
+        children[0].kill()
+    for child in children:
+        code, said = finish(child)
+        assert code in (0, 3, -signal.SIGKILL), said
+
+
+def jumping(room: Room) -> None:
+    """The wall clock jumps by a day, back and forth."""
+    day = 86_400.0
+    code, said = finish(room.start(clock_s=day if room.chance.random() < 0.5 else -day))
+    assert code == 0, said
+
+
+def vanishing(room: Room) -> None:
+    """The folder of the documents goes in the middle of the scan, and comes back later."""
+    before = len(room.query("SELECT 1 FROM files"))
+    child = room.start()
+    wait(child, room.chance.random() * 0.5)
+    away = room.docs.with_name("away")
+    room.docs.rename(away)
+    code, said = finish(child)
+    assert code in (0, 1), said
+    assert len(room.query("SELECT 1 FROM files")) >= before * 0.9
+    away.rename(room.docs)
+
+
+def asked(room: Room) -> None:
+    """A person cancels, by the file."""
+    child = room.start()
+    wait(child, room.chance.random() * LENGTH_S)
+    (room.base / "kb" / "cancel").touch()
+    code, said = finish(child)
+    assert code in (0, 2), said
+
+
+def read(room: Room) -> None:
+    """A reader never ends its transaction while a run writes."""
+    if not room.query("SELECT 1"):
+        return killed(room)
+    with closing(sqlite3.connect(room.db_path, isolation_level=None)) as conn:
+        conn.execute("BEGIN")
+        conn.execute("SELECT count(*) FROM chunks").fetchone()
+        code, said = finish(room.start())
+        assert code == 0, said
+    return None
+
+
+# Kills are what happens most.
+FAULTS: tuple[Fault, ...] = (
+    killed,
+    killed,
+    killed,
+    torn,
+    asleep,
+    two,
+    jumping,
+    vanishing,
+    asked,
+    read,
+)
+# What these lose was never on the disk, so that it may be done again.
+FORGETFUL = (torn,)
