@@ -11,7 +11,7 @@ COMPOSE = docker compose --env-file $(ENV_FILE)
 PARTS := shared $(wildcard services/*)
 DECLARED := deploy/setup constraints.txt $(PARTS:%=%/pyproject.toml) $(wildcard services/*/apt-packages.txt)
 
-.PHONY: help install run index search serve dev test lint types check stack bench up down logs
+.PHONY: help install run index search serve dev test lint types check stack chaos bench up down logs
 
 help: ## list the targets
 	@sed -nE 's/^([a-z]+):.*## (.*)/\1|\2/p' Makefile | awk -F'|' '{printf "  make %-8s %s\n", $$1, $$2}'
@@ -43,7 +43,7 @@ dev: .venv/.run-installed ## the four services as processes on 127.0.0.1, ports 
 	@PORT=$(AT) exec deploy/dev
 
 test: install ## unit, contract and end-to-end tests that need no container engine
-	$(BIN)/pytest -n auto --dist loadfile -m "not containers"
+	$(BIN)/pytest -n auto --dist loadfile -m "not containers and not chaos"
 
 lint: install ## style, import rules, size limits
 	$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/lint-imports && $(BIN)/python .ci/size_limits.py
@@ -55,6 +55,9 @@ check: test lint types ## test, lint and types
 
 stack: install ## the end-to-end test in containers (needs a running Docker engine)
 	$(BIN)/pytest -m containers tests/e2e
+
+chaos: install ## runs killed, stopped, doubled and starved, ROUNDS times; every index is audited
+	CHAOS_ROUNDS=$(or $(ROUNDS),200) $(BIN)/pytest -s -m chaos tests/chaos
 
 bench: install ## a benchmark by name: NAME=keyword_10k, run_md or eval
 	@test -f "tests/bench/bench_$(NAME).py" || { echo "say which: $$(cd tests/bench && ls bench_*.py | sed 's/bench_\(.*\).py/NAME=\1/' | xargs)"; exit 64; }

@@ -51,7 +51,7 @@ OTHERS = (
     "SELECT hash, hint, made FROM extractions ORDER BY 1, 2",
     "SELECT key, status FROM generations",
 )
-FIRST = 160
+FIRST = 100
 CHEAP = (".md",)
 LIMIT_S = 120.0
 

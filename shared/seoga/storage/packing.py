@@ -22,7 +22,8 @@ Key = tuple[str, str, str, str, str]
 
 class PackedChunk(NamedTuple):
     """`key` are the words by which a chunk is known again: text, heading path (JSON), header row,
-    context, keywords; `words` is a hash of it. `where` is place (JSON), kind, language, meta (JSON)."""
+    context, keywords; `words` is a hash of it. `where` is place (JSON), kind, language and meta
+    (JSON)."""
 
     ordinal: int
     start: int

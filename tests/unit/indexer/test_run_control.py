@@ -30,7 +30,7 @@ def test_progress_is_told_and_text_is_done_before_vectors(place: Any) -> None:
     place.embedding.before = lambda: seen and None
     place.run(progress=seen.append)
     first = next(progress for progress in seen if progress.text_done)
-    assert (first.done, first.total, first.chunks) == (1, 1, 1)
+    assert (first.unit, first.done, first.total, first.chunks) == ("passages", 0, 1, 1)
     assert place.query("SELECT 1 FROM meta WHERE key = 'progress'") == []
 
 
