@@ -17,7 +17,7 @@ from typing import Any
 from seoga.errors import ConfigError, InvalidArgument, NotFound
 from seoga.kbconfig import KbConfig, parse_config
 from seoga.kbsource import SourceConfig
-from seoga.models import EmbeddingSpec, Source
+from seoga.models import ContextSpec, EmbeddingSpec, Source
 
 CONFIG = "config.json"
 DATABASE = "rag.db"
@@ -86,6 +86,19 @@ class Kb:
             batch_size=asked.batch_size,
             keep_alive=asked.keep_alive,
             num_ctx=asked.num_ctx,
+        )
+
+    def context_spec(self) -> ContextSpec:
+        """Which LLM gives context; provider "" means none (an empty model is off too)."""
+        asked = self.config.contextualizer
+        return ContextSpec(
+            provider=asked.provider if asked.model else "",
+            model=asked.model,
+            base_url=asked.base_url or "",
+            api_key_preset=asked.api_key_preset or "",
+            keep_alive=asked.keep_alive,
+            num_ctx=asked.num_ctx,
+            prompt=self.config.system_prompt or "",
         )
 
     def keep_labels(self) -> None:

@@ -318,6 +318,20 @@ class EmbeddingSpec:
 
 
 @dataclass(frozen=True, slots=True)
+class ContextSpec:
+    """Which LLM a KB asks for (the `contextualizer` keys of its config); `prompt` is its
+    `systemPrompt` ("": the built-in one). Off without a provider or a model."""
+
+    provider: str = ""
+    model: str = ""
+    base_url: str = ""
+    api_key_preset: str = ""
+    keep_alive: str = "5m"
+    num_ctx: int = 8192
+    prompt: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class ModelCard:
     """What produced (or will produce) the vectors of an index; stored with them.
 

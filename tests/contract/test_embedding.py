@@ -6,14 +6,18 @@ import threading
 import time
 from collections.abc import Iterator
 
+import httpx
 import numpy as np
 import pytest
 import uvicorn
 
 from seoga.contracts.embedding import (
+    MOST_EXCERPTS,
     MOST_PASSAGES,
+    Context,
     Embedding,
     EmbeddingClient,
+    Excerpt,
     Passage,
     PassageVectors,
     routes,
@@ -24,10 +28,11 @@ from seoga.errors import (
     ProviderFault,
     ServiceUnavailable,
 )
-from seoga.models import EmbeddingSpec
+from seoga.models import ContextSpec, EmbeddingSpec
 from seoga.service import build_app
 from seoga.settings import settings
 from seoga_embedding.engine import EmbeddingEngine
+from seoga_embedding.fake.app import create
 
 SPECS = [EmbeddingSpec(), EmbeddingSpec(provider="hashing")]
 PASSAGES = [
@@ -127,6 +132,54 @@ def test_both_sides_give_the_same_numbers(
         else:
             assert isinstance(two, EmbeddingFailed)
             assert (two.message, two.fault) == (one.message, one.fault)
+
+
+@pytest.fixture(scope="module")
+def provider() -> Iterator[str]:
+    """The address of a provider: the fake."""
+    server = uvicorn.Server(uvicorn.Config(create(), port=0, log_level="critical"))
+    thread = threading.Thread(target=server.run)
+    thread.start()
+    deadline = time.monotonic() + 20
+    while not server.started:
+        assert time.monotonic() < deadline
+        threading.Event().wait(0.01)
+    yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
+    server.should_exit = True
+    thread.join(20)
+
+
+def test_a_provider_behind_the_service_gives_the_same(port: Embedding, provider: str) -> None:
+    httpx.put(f"{provider}/fake/rules", json={"refuse": ["bad"]})
+    spec = EmbeddingSpec("openai", "text-embedding-3-small", provider)
+    one, wrong, two = port.embed_passages([Passage("one"), Passage("bad"), Passage("two")], spec)
+    for found in (one, two):
+        assert isinstance(found, PassageVectors)
+        assert found.vectors.shape == (1, 1536)
+        assert found.tokens > 0
+    assert isinstance(wrong, EmbeddingFailed)
+    assert wrong.fault is ProviderFault.REJECTED
+    assert port.card(spec).price > 0
+
+
+def test_contexts_and_their_errors_cross_the_service(port: Embedding, provider: str) -> None:
+    httpx.put(f"{provider}/fake/rules", json={})
+    spec = ContextSpec("openai", f"model-{id(port)}", provider)
+    asked = [
+        Excerpt(f"문단 {n} \ud800", title="제목", heading="장") for n in range(MOST_EXCERPTS + 2)
+    ]
+    results = port.contextualize(asked, spec)
+    assert len(results) == len(asked)
+    for number, result in enumerate(results):
+        assert isinstance(result, Context)
+        assert f"문단 {number}" in result.text
+        assert result.tokens_in > 0
+    httpx.put(f"{provider}/fake/rules", json={"answer": "no context here"})
+    (raw,) = port.contextualize([Excerpt("other")], spec)
+    assert isinstance(raw, EmbeddingFailed)
+    assert raw.fault is ProviderFault.BAD_OUTPUT
+    with pytest.raises(ConfigError, match="contextualizer"):
+        port.contextualize([Excerpt("x")], ContextSpec("nobody", "m"))
 
 
 def test_a_service_that_is_not_there_is_said_to_be_unavailable(free_port: int) -> None:

@@ -7,9 +7,9 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from seoga.contracts.embedding import Passage, PassageVectors, Vector
+from seoga.contracts.embedding import Context, Excerpt, Passage, PassageVectors, Vector
 from seoga.errors import EmbeddingFailed, ProviderFault, SeogaError
-from seoga.models import EmbeddingSpec, ModelCard
+from seoga.models import ContextSpec, EmbeddingSpec, ModelCard
 from seoga_embedding.memory import affordable
 from seoga_embedding.passages import checked, embed_all, embed_with
 from seoga_embedding.pool import Pool
@@ -19,6 +19,7 @@ from seoga_embedding.split import SPLIT_VERSION, clean
 
 if TYPE_CHECKING:
     from seoga.settings import Settings
+    from seoga_embedding.contextualize import Contextualizer
     from seoga_embedding.remote.remotes import Remotes
     from seoga_embedding.remote.sender import Sender
 
@@ -34,6 +35,7 @@ class EmbeddingEngine:
         self._queries: OrderedDict[tuple[str, str], Vector] = OrderedDict()
         self._pool: Pool | None = None
         self._remotes: Remotes | None = None
+        self._contexts: Contextualizer | None = None
         self._lock = threading.Lock()
         # A model works on one text at a time; queries wait for one another, never for documents.
         self._model_lock = threading.Lock()
@@ -108,6 +110,19 @@ class EmbeddingEngine:
                 self._queries.popitem(last=False)
         return vector
 
+    def contextualize(
+        self, excerpts: Sequence[Excerpt], spec: ContextSpec
+    ) -> list[Context | EmbeddingFailed]:
+        """See `Embedding`. Raises ConfigError, MissingDependency, EmbeddingFailed."""
+        from seoga_embedding.contextualize import Contextualizer
+
+        remotes = self._far()
+        with self._lock:
+            if self._contexts is None:
+                self._contexts = Contextualizer(remotes, self._config.provider_calls)
+            contexts = self._contexts
+        return contexts.run(excerpts, spec)
+
     def warm(self, spec: EmbeddingSpec | None = None) -> threading.Thread:
         """Loads the model for queries in the background; an error shows at the first query."""
 
@@ -135,12 +150,15 @@ class EmbeddingEngine:
         with self._lock:
             pool, self._pool = self._pool, None
             remotes, self._remotes = self._remotes, None
+            contexts, self._contexts = self._contexts, None
             opened = list(self._opened.values())
             self._opened.clear()
         if pool is not None:
             pool.close()
         for provider, _ in opened:
             provider.close()
+        if contexts is not None:
+            contexts.close()
         if remotes is not None:
             remotes.close()
 
@@ -149,13 +167,16 @@ class EmbeddingEngine:
         info = find_provider(spec)
         if not isinstance(info, RemoteInfo):
             return None
+        return self._far().open(info, spec, find_model(spec))
+
+    def _far(self) -> Remotes:
         # Connections are for those who need them: most processes do not.
         from seoga_embedding.remote.remotes import Remotes
 
         with self._lock:
             if self._remotes is None:
                 self._remotes = Remotes(self._config)
-        return self._remotes.open(info, spec, find_model(spec))
+            return self._remotes
 
     def _open(self, spec: EmbeddingSpec) -> tuple[Provider, ModelRow]:
         with self._lock:

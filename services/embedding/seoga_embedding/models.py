@@ -99,3 +99,24 @@ def known_row(model: str) -> ModelRow | None:
         if row := KNOWN.get(candidate):
             return row
     return None
+
+
+# US dollars a million tokens, read and written; a model is known by the beginning of its name.
+_LLM_PRICES: Final = {
+    "claude-haiku-4-5": (1.0, 5.0),
+    "gpt-4o-mini": (0.15, 0.60),
+    "gpt-4.1-mini": (0.40, 1.60),
+    "gpt-4.1-nano": (0.10, 0.40),
+    "gemini-2.5-flash-lite": (0.10, 0.40),
+    "gemini-2.5-flash": (0.30, 2.50),
+}
+
+
+def llm_price(model: str, tokens_in: int, tokens_out: int) -> float:
+    """What a call cost in US dollars; 0 where the price is not known."""
+    name = model.removeprefix("models/").lower()
+    known = sorted((key for key in _LLM_PRICES if name.startswith(key)), key=len)
+    if not known:
+        return 0.0
+    read, written = _LLM_PRICES[known[-1]]
+    return (tokens_in * read + tokens_out * written) / 1_000_000

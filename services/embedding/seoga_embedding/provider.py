@@ -130,6 +130,41 @@ class Dialect(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class Prompt:
+    """What an LLM is asked: `system` is the same for all, `document` for all passages of one
+    document, `passage` is the rest. In this order a provider can keep the beginning."""
+
+    system: str
+    document: str
+    passage: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What an LLM said, and the tokens that its provider counted."""
+
+    text: str
+    tokens_in: int = 0
+    tokens_out: int = 0
+
+
+class Chat(Protocol):
+    """How the LLM of one provider is spoken to: pure functions, no connection."""
+
+    def chat_call(self, prompt: Prompt) -> Call:
+        """The request for an answer."""
+        ...
+
+    def read_reply(self, body: Any) -> Reply:
+        """The answer in the JSON. Raises UnusableAnswer."""
+        ...
+
+
+# An answer is two sentences and a list; a model that thinks needs room for that too.
+ANSWER_TOKENS = 1500
+
+
+@dataclass(frozen=True, slots=True)
 class Limits:
     """What one call may hold at most: texts, tokens (as counted here), bytes of its body.
     `learns`: better sizes are learned from how long the calls take."""
@@ -147,14 +182,16 @@ class RemoteInfo:
     `default_url` is "" where every user has an address of their own; `preset` names the key in
     the environment ("": none is needed); a key may be missing where the address is the user's own
     and `key_optional`; ends of an address that are in `strip` are left out; `missing_model` is the
-    way out when the model is not there ({model}).
+    way out when the model is not there ({model}). `dialect` is None where it gives no vectors,
+    `chat` where it has no LLM.
     """
 
     name: str
     default_model: str
     default_url: str
     preset: str
-    dialect: Callable[[Endpoint, ModelRow], Dialect]
+    dialect: Callable[[Endpoint, ModelRow], Dialect] | None = None
+    chat: Callable[[Endpoint], Chat] | None = None
     limits: Limits = Limits()
     key_optional: bool = False
     strip: tuple[str, ...] = ()

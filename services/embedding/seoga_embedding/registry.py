@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 from typing import Final
@@ -10,7 +11,15 @@ from seoga.errors import ConfigError
 from seoga.models import EmbeddingSpec
 from seoga.registry import discover
 from seoga_embedding.models import UNKNOWN_THRESHOLD, known_row
-from seoga_embedding.provider import ModelRow, Provider, ProviderInfo, RemoteInfo
+from seoga_embedding.provider import (
+    Chat,
+    Dialect,
+    Endpoint,
+    ModelRow,
+    Provider,
+    ProviderInfo,
+    RemoteInfo,
+)
 
 MODELS: Final[dict[str, tuple[ModelRow, ...]]] = {
     # The threshold is measured: see the README, "The threshold".
@@ -48,7 +57,8 @@ def providers() -> dict[str, ProviderInfo | RemoteInfo]:
 
 def find_provider(spec: EmbeddingSpec) -> ProviderInfo | RemoteInfo:
     """The declaration that `spec` names. Raises ConfigError."""
-    if info := providers().get(spec.provider):
+    able = {name: info for name, info in providers().items() if _embeds(info)}
+    if info := able.get(spec.provider):
         return info
     if not spec.provider:
         raise ConfigError(
@@ -57,7 +67,32 @@ def find_provider(spec: EmbeddingSpec) -> ProviderInfo | RemoteInfo:
         )
     raise ConfigError(
         f"embedding.provider: {spec.provider!r} is unknown.",
-        f"Allowed: {', '.join(providers())}.",
+        f"Allowed: {', '.join(able)}.",
+    )
+
+
+def _embeds(info: ProviderInfo | RemoteInfo) -> bool:
+    return isinstance(info, ProviderInfo) or info.dialect is not None
+
+
+def dialect_of(info: RemoteInfo) -> Callable[[Endpoint, ModelRow], Dialect]:
+    """How a provider is asked for vectors. Raises ConfigError for one that gives none."""
+    if info.dialect is None:
+        raise ConfigError(f"embedding.provider: {info.name} gives no vectors.")
+    return info.dialect
+
+
+def find_chat(provider: str) -> tuple[RemoteInfo, Callable[[Endpoint], Chat]]:
+    """The provider of an LLM and how it is asked. Raises ConfigError."""
+    able: dict[str, tuple[RemoteInfo, Callable[[Endpoint], Chat]]] = {
+        info.name: (info, info.chat)
+        for info in providers().values()
+        if isinstance(info, RemoteInfo) and info.chat is not None
+    }
+    if provider in able:
+        return able[provider]
+    raise ConfigError(
+        f"contextualizer.provider: {provider!r} is unknown.", f"Allowed: {', '.join(able)}."
     )
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Protocol, TypeAlias
 from pydantic import BaseModel, Field
 
 from seoga.errors import EmbeddingFailed, ProviderFault, unwire, wire
-from seoga.models import EmbeddingSpec, ModelCard
+from seoga.models import ContextSpec, EmbeddingSpec, ModelCard
 
 if TYPE_CHECKING:
     import numpy as np
@@ -42,6 +42,32 @@ class PassageVectors:
     tokens: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class Excerpt:
+    """A chunk that an LLM is to set in its place: `text` as it stands, `title` and `outline` (its
+    headings) of its document, `heading` its own path, and what stands `before` and `after` it."""
+
+    text: str
+    title: str = ""
+    heading: str = ""
+    outline: str = ""
+    before: str = ""
+    after: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What an LLM adds to a chunk: one or two sentences, and keywords in Korean and English with
+    ", " between. Tokens are 0 for an answer from the cache; `cost` is US dollars, 0 where the price
+    is not known."""
+
+    text: str
+    keywords: str
+    tokens_in: int = 0
+    tokens_out: int = 0
+    cost: float = 0.0
+
+
 class Embedding(Protocol):
     """The port of the embedding service."""
 
@@ -66,6 +92,16 @@ class Embedding(Protocol):
         """(d,) float32 of unit length. Raises EmbeddingFailed or ServiceUnavailable."""
         ...
 
+    def contextualize(
+        self, excerpts: Sequence[Excerpt], spec: ContextSpec
+    ) -> list[Context | EmbeddingFailed]:
+        """One result an excerpt, in order: its context, or why it has none and stays as it is.
+
+        Raises ConfigError, MissingDependency (no such model), and EmbeddingFailed when the provider
+        as a whole failed before anything came back; see `embed_passages`.
+        """
+        ...
+
     def close(self) -> None:
         """Ends worker processes and connections."""
         ...
@@ -78,6 +114,8 @@ def of_provider(error: EmbeddingFailed) -> bool:
 
 # Passages of one request: the body stays under 20 MB at the longest chunks there are.
 MOST_PASSAGES = 1024
+# An LLM takes seconds for each; a request must end within the client's time-out.
+MOST_EXCERPTS = 64
 
 
 class EmbeddingClient:
@@ -117,6 +155,24 @@ class EmbeddingClient:
         body = {"spec": asdict(spec), "text": _utf8(text)}
         return _unpack(self._http.json("POST", "/v1/query", json=body)["vector"])
 
+    def contextualize(
+        self, excerpts: Sequence[Excerpt], spec: ContextSpec
+    ) -> list[Context | EmbeddingFailed]:
+        """One result an excerpt; more than 64 go in several requests, each whole."""
+        out: list[Context | EmbeddingFailed] = []
+        for first in range(0, len(excerpts), MOST_EXCERPTS):
+            part = excerpts[first : first + MOST_EXCERPTS]
+            sent = [{key: _utf8(value) for key, value in asdict(one).items()} for one in part]
+            body = {"spec": asdict(spec), "excerpts": sent}
+            results = self._http.json("POST", "/v1/contexts", json=body)["results"]
+            if len(results) != len(part):
+                raise EmbeddingFailed(
+                    f"The embedding service gave {len(results)} results for {len(part)} excerpts.",
+                    fault=ProviderFault.BAD_OUTPUT,
+                )
+            out += [_error_of(data) or Context(**data) for data in results]
+        return out
+
     def close(self) -> None:
         """Closes the connections."""
         self._http.close()
@@ -132,6 +188,13 @@ class PassagesRequest(CardRequest):
     """Passages to embed."""
 
     passages: Annotated[list[Passage], Field(max_length=MOST_PASSAGES)]
+
+
+class ContextsRequest(BaseModel):
+    """Excerpts to set in their place."""
+
+    spec: ContextSpec
+    excerpts: Annotated[list[Excerpt], Field(max_length=MOST_EXCERPTS)]
 
 
 class QueryRequest(CardRequest):
@@ -159,6 +222,16 @@ def routes(engine: Embedding) -> APIRouter:
     def query(request: QueryRequest) -> dict[str, str]:
         return {"vector": _pack(engine.embed_query(request.text, request.spec))}
 
+    @router.post("/contexts")
+    def contexts(request: ContextsRequest) -> dict[str, Any]:
+        results = engine.contextualize(request.excerpts, request.spec)
+        return {
+            "results": [
+                {"error": wire(one)} if isinstance(one, EmbeddingFailed) else asdict(one)
+                for one in results
+            ]
+        }
+
     return router
 
 
@@ -173,9 +246,8 @@ def _result_to(result: PassageVectors | EmbeddingFailed) -> dict[str, Any]:
 
 
 def _result_of(data: dict[str, Any]) -> PassageVectors | EmbeddingFailed:
-    if "error" in data:
-        error = unwire(data["error"])
-        return error if isinstance(error, EmbeddingFailed) else EmbeddingFailed(error.message)
+    if (error := _error_of(data)) is not None:
+        return error
     penalties = _unpack(data["penalties"])
     vectors = _unpack(data["vectors"])
     if not len(penalties) or len(vectors) % len(penalties):
@@ -183,6 +255,13 @@ def _result_of(data: dict[str, Any]) -> PassageVectors | EmbeddingFailed:
             "The embedding service gave vectors of unequal length.", fault=ProviderFault.BAD_OUTPUT
         )
     return PassageVectors(vectors.reshape(len(penalties), -1), penalties, data.get("tokens", 0))
+
+
+def _error_of(data: dict[str, Any]) -> EmbeddingFailed | None:
+    if "error" not in data:
+        return None
+    error = unwire(data["error"])
+    return error if isinstance(error, EmbeddingFailed) else EmbeddingFailed(error.message)
 
 
 def _pack(vector: Vector) -> str:

@@ -13,20 +13,24 @@ from seoga_embedding.registry import MODELS, find_model, open_provider, provider
 
 def test_every_provider_file_declares_itself_and_knows_its_default_model() -> None:
     found = providers()
-    assert {"builtin", "hashing", "openai", "azure", "ollama", "gemini"} == set(found)
+    remote = {"openai", "azure", "ollama", "gemini", "anthropic"}
+    assert {"builtin", "hashing", *remote} == set(found)
     for name, info in found.items():
-        if isinstance(info, RemoteInfo):
+        if isinstance(info, RemoteInfo) and info.dialect is None:
+            assert info.chat is not None
+        elif isinstance(info, RemoteInfo):
             assert not info.default_model or known_row(info.default_model)
         else:
             assert info.default_model in {row.model for row in MODELS[name]}
 
 
-@pytest.mark.parametrize("name", ["opneai", "Builtin", "http://localhost", "builtin "])
+@pytest.mark.parametrize("name", ["opneai", "Builtin", "http://localhost", "anthropic"])
 def test_an_unknown_provider_is_refused_and_the_allowed_ones_are_named(name: str) -> None:
     with pytest.raises(ConfigError, match=r"embedding\.provider") as caught:
         open_provider(EmbeddingSpec(provider=name))
     assert "builtin" in caught.value.hint
     assert "ollama" in caught.value.hint
+    assert "anthropic" not in caught.value.hint
 
 
 def test_no_provider_means_no_embeddings() -> None:

@@ -13,6 +13,7 @@ from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
+from seoga_embedding.fake.answering import answer_to
 from seoga_embedding.fake.protocols import OLLAMA, Asked, Protocol, match, refusal
 from seoga_embedding.fake.rules import Desk, Fault, Rules, shown
 from seoga_embedding.models import known_row
@@ -126,6 +127,10 @@ def _action(
         names = rules.models or ["bge-m3:latest", "nomic-embed-text:latest"]
         models = [{"name": name, "model": name, "digest": rules.digest} for name in names]
         return JSONResponse({"models": models})
+    if action == "chat":
+        prompt = protocol.prompt(asked[1])
+        text = rules.answer or answer_to(prompt)
+        return JSONResponse(protocol.reply(text, tokens_of(prompt), tokens_of(text)))
     return _embed(protocol, protocol.asked(*asked), *how)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import numpy as np
@@ -35,6 +35,8 @@ class Protocol:
     error: Callable[[int, str, str], Body]
     asked: Callable[[str, Body], Asked]
     vectors: Callable[[Asked, Vector, int], Body]
+    prompt: Callable[[Body], str]
+    reply: Callable[[str, int, int], Body]
 
 
 def _bearer(headers: dict[str, str]) -> str:
@@ -126,26 +128,82 @@ def _none_asked(model: str, body: Body) -> Asked:
     raise KeyError(f"{model} {sorted(body)[:0]}")
 
 
+def _messages(body: Body) -> str:
+    return "\n".join(str(message["content"]) for message in body["messages"])
+
+
+def _completion(text: str, read: int, written: int) -> Body:
+    message = {"role": "assistant", "content": text}
+    usage = {"prompt_tokens": read, "completion_tokens": written, "total_tokens": read + written}
+    choice = {"index": 0, "message": message, "finish_reason": "stop"}
+    return {"object": "chat.completion", "choices": [choice], "usage": usage}
+
+
+def _ollama_reply(text: str, read: int, written: int) -> Body:
+    message = {"role": "assistant", "content": text}
+    return {"message": message, "done": True, "prompt_eval_count": read, "eval_count": written}
+
+
+def _gemini_prompt(body: Body) -> str:
+    parts = [part["text"] for content in body["contents"] for part in content["parts"]]
+    return "\n".join([body["systemInstruction"]["parts"][0]["text"], *parts])
+
+
+def _gemini_reply(text: str, read: int, written: int) -> Body:
+    content = {"role": "model", "parts": [{"text": text}]}
+    usage = {"promptTokenCount": read, "candidatesTokenCount": written}
+    candidate = {"content": content, "finishReason": "STOP"}
+    return {"candidates": [candidate], "usageMetadata": usage}
+
+
+def _anthropic_prompt(body: Body) -> str:
+    blocks = [block["text"] for message in body["messages"] for block in message["content"]]
+    return "\n".join([block["text"] for block in body["system"]] + blocks)
+
+
+def _anthropic_reply(text: str, read: int, written: int) -> Body:
+    usage = {
+        "input_tokens": read // 2,
+        "cache_creation_input_tokens": 0,
+        "cache_read_input_tokens": read - read // 2,
+        "output_tokens": written,
+    }
+    content = [{"type": "text", "text": text}]
+    return {"type": "message", "role": "assistant", "content": content, "usage": usage}
+
+
 def numbers(vector: Vector) -> list[float | None]:
     """JSON has no NaN; servers that compute one send null."""
     return [None if np.isnan(one) else float(one) for one in vector]
 
 
-OPENAI: Final = Protocol("openai", _bearer, _openai_error, _openai_asked, _openai_vectors)
-AZURE: Final = Protocol(
-    "azure",
-    lambda headers: headers.get("api-key", ""),
+OPENAI: Final = Protocol(
+    "openai",
+    _bearer,
     _openai_error,
     _openai_asked,
     _openai_vectors,
+    _messages,
+    _completion,
 )
-OLLAMA: Final = Protocol("ollama", _bearer, _ollama_error, _ollama_asked, _ollama_vectors)
+AZURE: Final = replace(OPENAI, name="azure", key=lambda headers: headers.get("api-key", ""))
+OLLAMA: Final = Protocol(
+    "ollama",
+    _bearer,
+    _ollama_error,
+    _ollama_asked,
+    _ollama_vectors,
+    _messages,
+    _ollama_reply,
+)
 GEMINI: Final = Protocol(
     "gemini",
     lambda headers: headers.get("x-goog-api-key", ""),
     _gemini_error,
     _gemini_asked,
     _gemini_vectors,
+    _gemini_prompt,
+    _gemini_reply,
 )
 ANTHROPIC: Final = Protocol(
     "anthropic",
@@ -153,6 +211,8 @@ ANTHROPIC: Final = Protocol(
     _anthropic_error,
     _none_asked,
     _openai_vectors,
+    _anthropic_prompt,
+    _anthropic_reply,
 )
 
 # Path → protocol, action; a group holds the model where the path names it.

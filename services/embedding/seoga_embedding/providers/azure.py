@@ -11,8 +11,19 @@ from collections.abc import Sequence
 from typing import Any, Final
 from urllib.parse import quote
 
-from seoga_embedding.provider import Answer, Call, Endpoint, Limits, ModelRow, RemoteInfo, Role
-from seoga_embedding.providers.openai import read_openai
+from seoga_embedding.provider import (
+    ANSWER_TOKENS,
+    Answer,
+    Call,
+    Endpoint,
+    Limits,
+    ModelRow,
+    Prompt,
+    RemoteInfo,
+    Reply,
+    Role,
+)
+from seoga_embedding.providers.openai import messages, read_completion, read_openai
 
 API_VERSION: Final = "2024-10-21"
 
@@ -49,6 +60,26 @@ class Azure:
         return ""
 
 
+class AzureChat:
+    """A deployment's `/chat/completions`."""
+
+    def __init__(self, endpoint: Endpoint) -> None:
+        self._endpoint = endpoint
+
+    def chat_call(self, prompt: Prompt) -> Call:
+        """POST …/openai/deployments/{deployment}/chat/completions?api-version=…"""
+        path, query = deployment_path(self._endpoint, "chat/completions")
+        asked: dict[str, Any] = {"messages": messages(prompt)}
+        asked["max_tokens" if query else "max_completion_tokens"] = ANSWER_TOKENS
+        if not query:
+            asked["model"] = self._endpoint.model
+        return Call(path, asked, key_header(self._endpoint), query)
+
+    def read_reply(self, body: Any) -> Reply:
+        """The form is OpenAI's."""
+        return read_completion(body)
+
+
 def deployment_path(endpoint: Endpoint, action: str) -> tuple[str, dict[str, str]]:
     """The path behind the base address, and the query that goes with it."""
     if endpoint.url.endswith("/v1"):
@@ -71,6 +102,7 @@ PROVIDER = RemoteInfo(
     default_url="",
     preset="Azure",
     dialect=Azure,
+    chat=AzureChat,
     limits=Limits(texts=2048, tokens=200_000),
     missing_model="embedding.model is the name of a deployment of that resource.",
 )

@@ -12,12 +12,15 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from seoga_embedding.provider import (
+    ANSWER_TOKENS,
     Answer,
     Call,
     Endpoint,
     Limits,
     ModelRow,
+    Prompt,
     RemoteInfo,
+    Reply,
     Role,
     UnusableAnswer,
 )
@@ -75,6 +78,37 @@ class Gemini:
         return ""
 
 
+class GeminiChat:
+    """`generateContent`; equal beginnings of prompts are kept by the API itself."""
+
+    def __init__(self, endpoint: Endpoint) -> None:
+        self._endpoint = endpoint
+
+    def chat_call(self, prompt: Prompt) -> Call:
+        """POST models/{model}:generateContent."""
+        asked = {
+            "systemInstruction": {"parts": [{"text": prompt.system}]},
+            "contents": [
+                {"role": "user", "parts": [{"text": prompt.document}, {"text": prompt.passage}]}
+            ],
+            "generationConfig": {"maxOutputTokens": ANSWER_TOKENS, "temperature": 0},
+        }
+        path = model_path(self._endpoint, "generateContent")
+        return Call(path, asked, key_header(self._endpoint))
+
+    def read_reply(self, body: Any) -> Reply:
+        """The first candidate; one that was blocked has no parts and says nothing."""
+        try:
+            candidates = body.get("candidates") or [{}]
+            parts = candidates[0].get("content", {}).get("parts", [])
+            text = "".join(part.get("text", "") for part in parts if not part.get("thought"))
+            usage = body.get("usageMetadata") or {}
+        except (AttributeError, TypeError, IndexError) as error:
+            raise UnusableAnswer("it holds no candidate") from error
+        counts = usage.get("promptTokenCount", 0), usage.get("candidatesTokenCount", 0)
+        return Reply(text, *counts)
+
+
 def bare(model: str) -> str:
     """The name without the `models/` that lists show before it."""
     return model.removeprefix("models/")
@@ -97,5 +131,6 @@ PROVIDER = RemoteInfo(
     default_url="https://generativelanguage.googleapis.com/v1beta",
     preset="Gemini",
     dialect=Gemini,
+    chat=GeminiChat,
     limits=Limits(texts=100, tokens=100_000),
 )

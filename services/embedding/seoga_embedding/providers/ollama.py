@@ -10,12 +10,15 @@ from collections.abc import Sequence
 from typing import Any
 
 from seoga_embedding.provider import (
+    ANSWER_TOKENS,
     Answer,
     Call,
     Endpoint,
     Limits,
     ModelRow,
+    Prompt,
     RemoteInfo,
+    Reply,
     Role,
     UnusableAnswer,
 )
@@ -69,6 +72,39 @@ class Ollama:
         return None
 
 
+class OllamaChat:
+    """`/api/chat`, in one piece."""
+
+    def __init__(self, endpoint: Endpoint) -> None:
+        self._endpoint = endpoint
+
+    def chat_call(self, prompt: Prompt) -> Call:
+        """POST /api/chat."""
+        asked = {
+            "model": self._endpoint.model,
+            "messages": [
+                {"role": "system", "content": prompt.system},
+                {"role": "user", "content": f"{prompt.document}\n\n{prompt.passage}"},
+            ],
+            "stream": False,
+            "keep_alive": kept(self._endpoint.keep_alive),
+            "options": {
+                "num_ctx": self._endpoint.num_ctx,
+                "num_predict": ANSWER_TOKENS,
+                "temperature": 0,
+            },
+        }
+        return Call("/api/chat", asked, bearer(self._endpoint))
+
+    def read_reply(self, body: Any) -> Reply:
+        """The message; what a model thought stands apart and is left out."""
+        try:
+            text = str(body["message"]["content"])
+            return Reply(text, body.get("prompt_eval_count", 0), body.get("eval_count", 0))
+        except (KeyError, TypeError) as error:
+            raise UnusableAnswer("it holds no message") from error
+
+
 def bearer(endpoint: Endpoint) -> dict[str, str]:
     """A key, where a proxy in front of Ollama wants one."""
     return {"authorization": f"Bearer {endpoint.key}"} if endpoint.key else {}
@@ -87,6 +123,7 @@ PROVIDER = RemoteInfo(
     preset="",
     strip=("/v1", "/api"),
     dialect=Ollama,
+    chat=OllamaChat,
     limits=Limits(texts=512, tokens=60_000),
     key_optional=True,
     missing_model="ollama pull {model}",

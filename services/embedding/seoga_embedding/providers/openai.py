@@ -14,12 +14,15 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from seoga_embedding.provider import (
+    ANSWER_TOKENS,
     Answer,
     Call,
     Endpoint,
     Limits,
     ModelRow,
+    Prompt,
     RemoteInfo,
+    Reply,
     Role,
     UnusableAnswer,
 )
@@ -69,6 +72,52 @@ class OpenAI:
         return ""
 
 
+class OpenAIChat:
+    """`/v1/chat/completions`; OpenAI keeps equal beginnings of prompts by itself."""
+
+    def __init__(self, endpoint: Endpoint) -> None:
+        self._endpoint = endpoint
+        self._public = urlsplit(endpoint.url).hostname == urlsplit(_PUBLIC).hostname
+
+    def chat_call(self, prompt: Prompt) -> Call:
+        """POST …/chat/completions."""
+        key = self._endpoint.key
+        # OpenAI's newer models refuse `max_tokens`, other servers do not know its successor.
+        most = "max_completion_tokens" if self._public else "max_tokens"
+        asked = {
+            "model": self._endpoint.model,
+            "messages": messages(prompt),
+            most: ANSWER_TOKENS,
+        }
+        headers = {"authorization": f"Bearer {key}"} if key else {}
+        return Call(versioned(self._endpoint.url, "chat/completions"), asked, headers)
+
+    def read_reply(self, body: Any) -> Reply:
+        """The first choice."""
+        return read_completion(body)
+
+
+def messages(prompt: Prompt) -> list[dict[str, str]]:
+    """The stable part first."""
+    return [
+        {"role": "system", "content": prompt.system},
+        {"role": "user", "content": f"{prompt.document}\n\n{prompt.passage}"},
+    ]
+
+
+def read_completion(body: Any) -> Reply:
+    """The answer in a completion of OpenAI's form."""
+    try:
+        content = body["choices"][0]["message"].get("content") or ""
+        if isinstance(content, list):
+            content = "".join(part.get("text", "") for part in content)
+        usage = body.get("usage") or {}
+        counts = usage.get("prompt_tokens", 0), usage.get("completion_tokens", 0)
+    except (KeyError, IndexError, TypeError, AttributeError) as error:
+        raise UnusableAnswer("it holds no choice with a message") from error
+    return Reply(str(content), *counts)
+
+
 def versioned(url: str, path: str) -> str:
     """The path behind a base address that may or may not name the version itself."""
     if url.endswith(f"/{path}"):
@@ -111,6 +160,7 @@ PROVIDER = RemoteInfo(
     default_url=_PUBLIC,
     preset="OpenAI",
     dialect=OpenAI,
+    chat=OpenAIChat,
     limits=Limits(texts=2048, tokens=200_000),
     key_optional=True,
 )

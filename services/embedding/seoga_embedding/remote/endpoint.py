@@ -6,14 +6,16 @@ from typing import Final
 from urllib.parse import SplitResult, parse_qsl, urlsplit, urlunsplit
 
 from seoga.errors import ConfigError, EmbeddingFailed, ProviderFault
-from seoga.models import EmbeddingSpec
+from seoga.models import ContextSpec, EmbeddingSpec
 from seoga.settings import api_key, api_key_variable
 from seoga_embedding.provider import Endpoint, RemoteInfo
 
 _SECRETS: Final = frozenset({"key", "api_key", "apikey", "api-key", "token", "access_token", "sig"})
 
 
-def endpoint_of(info: RemoteInfo, spec: EmbeddingSpec, group: str = "embedding") -> Endpoint:
+def endpoint_of(
+    info: RemoteInfo, spec: EmbeddingSpec | ContextSpec, group: str = "embedding"
+) -> Endpoint:
     """Where `spec` wants to be served, and its key from the environment.
 
     Raises ConfigError for an address that cannot be one or that holds a key, EmbeddingFailed
@@ -37,13 +39,13 @@ def endpoint_of(info: RemoteInfo, spec: EmbeddingSpec, group: str = "embedding")
         query=query,
         model=model,
         key=_key(info, spec),
-        dimension=spec.dimension,
+        dimension=spec.dimension if isinstance(spec, EmbeddingSpec) else 0,
         keep_alive=spec.keep_alive,
         num_ctx=spec.num_ctx,
     )
 
 
-def _split(info: RemoteInfo, spec: EmbeddingSpec, group: str) -> SplitResult:
+def _split(info: RemoteInfo, spec: EmbeddingSpec | ContextSpec, group: str) -> SplitResult:
     address = spec.base_url.strip() or info.default_url
     if not address:
         raise ConfigError(
@@ -63,7 +65,7 @@ def _split(info: RemoteInfo, spec: EmbeddingSpec, group: str) -> SplitResult:
     return parts
 
 
-def _key(info: RemoteInfo, spec: EmbeddingSpec) -> str:
+def _key(info: RemoteInfo, spec: EmbeddingSpec | ContextSpec) -> str:
     preset = spec.api_key_preset or info.preset
     key = api_key(preset) if preset else ""
     if any(ord(character) < 33 or ord(character) > 126 for character in key):

@@ -67,6 +67,10 @@ class CallFailed(Exception):
         return EmbeddingFailed(self.message, self.hint, fault=ProviderFault.REJECTED)
 
 
+class NotMade(CallFailed):
+    """A call that was not even made: there is no point in trying it again now."""
+
+
 @dataclass(frozen=True, slots=True)
 class Reply:
     """A response that is an error, whatever its status says."""

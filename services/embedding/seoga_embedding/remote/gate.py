@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
 
-from seoga_embedding.remote.faults import CallFailed, Trouble
+from seoga_embedding.remote.faults import CallFailed, NotMade, Trouble
 
 # With these a provider that is down costs four calls, then one every half minute and rarer.
 FAILURES: Final = 4
@@ -68,9 +68,9 @@ class Gate:
         with self._lock:
             until, refusal = self._refused.get(key, (0.0, None))
             if refusal is not None and now < until:
-                raise CallFailed(refusal.trouble, refusal.message, refusal.hint)
+                raise NotMade(refusal.trouble, refusal.message, refusal.hint)
             if self._open_until > now:
-                raise CallFailed(
+                raise NotMade(
                     Trouble.OUTAGE,
                     f"failed {self._failures} times in a row and is left alone for"
                     f" {self._open_until - now:.0f} s",
@@ -125,7 +125,7 @@ class Gate:
 def within(wait_s: float) -> float:
     """The same, if it is worth waiting for. Raises CallFailed."""
     if wait_s > MOST_WAIT_S:
-        raise CallFailed(
+        raise NotMade(
             Trouble.RATE,
             f"asks to wait {wait_s:.0f} s",
             "What is done stays; start the run again later.",

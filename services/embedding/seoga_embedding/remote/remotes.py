@@ -5,13 +5,14 @@ from __future__ import annotations
 import threading
 
 from seoga import logs
-from seoga.models import EmbeddingSpec
+from seoga.models import ContextSpec, EmbeddingSpec
 from seoga.settings import Settings
 from seoga.storage.embedding import EmbeddingStore
 from seoga_embedding.provider import Endpoint, ModelRow, RemoteInfo
+from seoga_embedding.remote.caller import Caller
 from seoga_embedding.remote.endpoint import endpoint_of
 from seoga_embedding.remote.gate import Gate
-from seoga_embedding.remote.sender import Route, Sender
+from seoga_embedding.remote.sender import Sender
 from seoga_embedding.remote.sizes import Memory, Sizes
 from seoga_embedding.remote.wire import Wire
 
@@ -39,22 +40,31 @@ class Remotes:
         with self._lock:
             if which not in self._senders:
                 self._tell(info, row)
-                self._senders[which] = Sender(self._route(info, endpoint, spec, row))
+                sizes = Sizes(
+                    f"{info.name} {endpoint.url} {row.model}",
+                    self._memory,
+                    learns=info.limits.learns,
+                    fixed=spec.batch_size,
+                )
+                self._senders[which] = Sender(self._caller(info, endpoint), row, sizes)
             return self._senders[which]
 
-    def _route(
-        self, info: RemoteInfo, endpoint: Endpoint, spec: EmbeddingSpec, row: ModelRow
-    ) -> Route:
-        name, at = f"{info.name} {endpoint.url}", (info.name, endpoint.url)
+    def caller(self, info: RemoteInfo, spec: ContextSpec) -> Caller:
+        """What calls an LLM. Raises ConfigError, EmbeddingFailed (no key)."""
+        endpoint = endpoint_of(info, spec, "contextualizer")
+        with self._lock:
+            return self._caller(info, endpoint)
+
+    def _caller(self, info: RemoteInfo, endpoint: Endpoint) -> Caller:
+        at = (info.name, endpoint.url)
         if at not in self._gates:
             config = self._config
-            self._gates[at] = Gate(name, config.provider_calls, config.provider_calls_per_minute)
+            self._gates[at] = Gate(
+                " ".join(at), config.provider_calls, config.provider_calls_per_minute
+            )
         if (*at, endpoint.key) not in self._wires:
             self._wires[(*at, endpoint.key)] = Wire(endpoint)
-        sizes = Sizes(
-            f"{name} {row.model}", self._memory, learns=info.limits.learns, fixed=spec.batch_size
-        )
-        return Route(info, endpoint, row, self._wires[(*at, endpoint.key)], self._gates[at], sizes)
+        return Caller(info, endpoint, self._wires[(*at, endpoint.key)], self._gates[at])
 
     def _tell(self, info: RemoteInfo, row: ModelRow) -> None:
         """Once a model that nobody knows."""

@@ -1,0 +1,91 @@
+"""One call to a provider: its turn at the gate, tries where they may help, and what it cost."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import Any, Final
+
+import stamina
+
+from seoga import metrics
+from seoga_embedding.provider import Call, Endpoint, RemoteInfo
+from seoga_embedding.remote.faults import CallFailed, NotMade, Trouble
+from seoga_embedding.remote.gate import FAILURES, MOST_WAIT_S, Gate
+from seoga_embedding.remote.wire import Wire
+
+# All tries of one call; a provider that is down costs as many in a whole run (see Gate).
+TRIES: Final = FAILURES
+FIRST_PAUSE_S = 0.5
+_LONGEST_PAUSE_S: Final = 8.0
+# What a caller may have to wait altogether: less than the read time-out of the service's client.
+_PATIENCE_S: Final = 300.0
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """One endpoint. Thread-safe."""
+
+    info: RemoteInfo
+    endpoint: Endpoint
+    wire: Wire
+    gate: Gate
+
+    def tried(self, call: Call, read_s: float, *, tries: int = TRIES, urgent: bool = False) -> Any:
+        """The JSON of the answer. Raises CallFailed."""
+        for attempt in stamina.retry_context(
+            on=_again,
+            attempts=tries,
+            timeout=_PATIENCE_S,
+            wait_initial=FIRST_PAUSE_S,
+            wait_max=_LONGEST_PAUSE_S,
+            wait_jitter=FIRST_PAUSE_S,
+        ):
+            with attempt, self.gate.turn(_mark(self.endpoint.key), urgent=urgent):
+                return self._counted(call, read_s)
+        raise AssertionError("the last try raises")
+
+    def _counted(self, call: Call, read_s: float) -> Any:
+        name, started = self.info.name, time.monotonic()
+        outcome = "ok"
+        try:
+            return self.wire.send(call, read_s)
+        except CallFailed as error:
+            outcome = error.trouble.value
+            raise
+        finally:
+            metrics.PROVIDER_CALLS.labels(name, outcome).inc()
+            metrics.PROVIDER_SECONDS.labels(name).observe(time.monotonic() - started)
+
+    def named(self, error: CallFailed) -> CallFailed:
+        """The same error, naming provider, address and model."""
+        hint = error.hint
+        if error.trouble is Trouble.MODEL:
+            hint = self.info.missing_model.format(model=self.endpoint.model)
+        return CallFailed(
+            error.trouble,
+            f"{self.info.name} at {self.endpoint.url} (model {self.endpoint.model})"
+            f" {error.message}",
+            hint,
+            wait_s=error.wait_s,
+        )
+
+
+def _again(error: Exception) -> bool | float:
+    """Whether another try may help, and after how many seconds (True: growing pauses)."""
+    if not isinstance(error, CallFailed) or isinstance(error, NotMade):
+        return False
+    if error.trouble not in (Trouble.RATE, Trouble.OUTAGE):
+        return False
+    if error.wait_s is None:
+        return True
+    if error.wait_s > MOST_WAIT_S:
+        return False
+    return error.wait_s + secrets.SystemRandom().uniform(0, FIRST_PAUSE_S)
+
+
+def _mark(key: str) -> str:
+    """What stands for a key in memory that outlives it."""
+    return blake2b(key.encode(), digest_size=8).hexdigest()
