@@ -22,7 +22,7 @@ from seoga_extraction.lanes import Lane
 from seoga_extraction.limits import Limits, resident_mb
 from seoga_extraction.worker import HEADER, Orders
 
-RECYCLE_FILES = 2000
+RECYCLE_FILES = 20_000
 
 
 class Gone(Exception):

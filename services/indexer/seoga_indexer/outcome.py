@@ -78,6 +78,13 @@ Outcome = Text | NoText | Same | Unreadable | Twin | Missing
 
 
 @dataclass(frozen=True, slots=True)
+class Looked:
+    """What came of some files that were looked at together."""
+
+    outcomes: Sequence[Text | NoText | Same | Unreadable | Missing]
+
+
+@dataclass(frozen=True, slots=True)
 class Moved:
     """A known file that now stands elsewhere: its chunks and vectors stay."""
 
@@ -132,6 +139,6 @@ class Crash:
 
 
 Message = (
-    Text | NoText | Same | Unreadable | Missing | Moved | Gone
+    Looked | Moved | Gone
     | Vectors | Barrier | TextDone | EmbedDone | Crash
 )  # fmt: skip

@@ -1,9 +1,9 @@
-"""Index one file: stamp → hash → extract → chunk → tokens. What comes out is ready to be stored."""
+"""Index files: stamp → hash → extract → chunk → tokens. What comes out is ready to be stored."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -41,7 +41,7 @@ class Bench:
     """What a thread needs to index a file."""
 
     extraction: Extraction
-    prepare: Callable[[Draft], PackedFile | FileRow]
+    prepare: Callable[[Sequence[Draft]], Sequence[PackedFile | FileRow | Exception]]
     refresh: Callable[[Item], Item]
     open: Callable[[Item], AbstractContextManager[Path]]
     twins: Callable[[str], Sequence[KnownFile]]
@@ -55,9 +55,29 @@ class Bench:
         return replace(row, made=self.cache.versions.made(row.format, row.reason))
 
 
-def index_file(work: Work, bench: Bench) -> Outcome:
-    """Everything between a listed item and the database. Raises Cancelled, and what is no fault of
-    the file (a service that does not answer)."""
+@dataclass(frozen=True, slots=True)
+class Drafted:
+    """A file that was read and waits to be cut; `kept` is what is stored of its extraction."""
+
+    draft: Draft
+    kept: Kept | None = None
+
+
+def index_files(works: Iterable[Work], bench: Bench) -> list[Outcome]:
+    """Everything between listed items and the database, for files that are cut together. Raises
+    Cancelled, and what is no fault of a file (a service that does not answer)."""
+    read = [_steadily_read(work, bench) for work in works]
+    drafted = [one for one in read if isinstance(one, Drafted)]
+    outcomes: list[Outcome] = [one for one in read if not isinstance(one, Drafted)]
+    if drafted:
+        results = bench.prepare([one.draft for one in drafted])
+        outcomes += [
+            _finished(one, result, bench) for one, result in zip(drafted, results, strict=True)
+        ]
+    return outcomes
+
+
+def _steadily_read(work: Work, bench: Bench) -> Outcome | Drafted:
     try:
         item = bench.refresh(work.item)
         for _ in range(_STEADY_TRIES):
@@ -73,7 +93,7 @@ def index_file(work: Work, bench: Bench) -> Outcome:
     return outcome
 
 
-def _read(work: Work, item: Item, bench: Bench) -> Outcome:
+def _read(work: Work, item: Item, bench: Bench) -> Outcome | Drafted:
     row = row_of(item)
     if item.size > bench.max_bytes:
         unread = replace(row, hash=f"unread:{item.size}:{item.mtime_ns}")
@@ -89,7 +109,7 @@ def _read(work: Work, item: Item, bench: Bench) -> Outcome:
         return NoText(bench.stamped(failed(unread, error.reason, error.message)))
 
 
-def _recut(work: Work, item: Item, row: FileRow, bench: Bench) -> Outcome | None:
+def _recut(work: Work, item: Item, row: FileRow, bench: Bench) -> Drafted | None:
     """A file that needs new chunks only, from what is kept of it, without a look at it."""
     known = work.known
     if known is None or work.redo is not Depth.CHUNK or known.reason == Reason.UNREADABLE:
@@ -98,10 +118,10 @@ def _recut(work: Work, item: Item, row: FileRow, bench: Bench) -> Outcome | None
         return None
     row = replace(row, hash=known.hash, size=known.size)
     extracted = bench.cache.recall(row.hash, row.path)
-    return None if extracted is None else _prepared(extracted, row, bench)
+    return None if extracted is None else _drafted(extracted, row, bench)
 
 
-def _read_local(work: Work, local: Path, row: FileRow, bench: Bench) -> Outcome:
+def _read_local(work: Work, local: Path, row: FileRow, bench: Bench) -> Outcome | Drafted:
     known = work.known
     row = replace(row, hash=content_hash(local))
     if row.version:
@@ -118,7 +138,7 @@ def _read_local(work: Work, local: Path, row: FileRow, bench: Bench) -> Outcome:
         return _indexed(local, row, bench)
 
 
-def _indexed(local: Path, row: FileRow, bench: Bench) -> Outcome:
+def _indexed(local: Path, row: FileRow, bench: Bench) -> Outcome | Drafted:
     if not row.size:
         return NoText(bench.stamped(failed(row, Reason.EMPTY, "")))
     extracted, kept = bench.cache.recall(row.hash, row.path), None
@@ -133,27 +153,26 @@ def _indexed(local: Path, row: FileRow, bench: Bench) -> Outcome:
         except Exception as error:  # one file's content must never end a run
             return _broken(row, error, bench)
         kept = bench.cache.keep(row.hash, row.path, extracted)
-    return _prepared(extracted, row, bench, kept)
+    return _drafted(extracted, row, bench, kept)
 
 
-def _prepared(
-    extracted: Extracted, row: FileRow, bench: Bench, kept: Kept | None = None
-) -> Outcome:
+def _drafted(extracted: Extracted, row: FileRow, bench: Bench, kept: Kept | None = None) -> Drafted:
     info, trouble = extracted.info, extracted.trouble
     row = replace(row, made=bench.cache.versions.made(info.format, extracted.reason))
-    try:
-        result = bench.prepare(Draft(row, info, extracted.sections, bench.sizes, trouble))
-    except (SeogaError, OSError):
-        raise
-    except Exception as error:  # nor may its text
-        return _broken(row, error, bench)
+    return Drafted(Draft(row, info, extracted.sections, bench.sizes, trouble), kept)
+
+
+def _finished(drafted: Drafted, result: PackedFile | FileRow | Exception, bench: Bench) -> Outcome:
+    kept = drafted.kept
+    if isinstance(result, Exception):  # its text must not end a run either
+        return _broken(drafted.draft.row, result, bench)
     if isinstance(result, FileRow):
         return NoText(result, kept)
     return Text(result if kept is None else result._replace(kept=kept))
 
 
 def _broken(row: FileRow, error: Exception, bench: Bench) -> Outcome:
-    log.exception("a file could not be indexed", path=row.path)
+    log.warning("a file could not be indexed", path=row.path, exc_info=error)
     why = f"{type(error).__name__}: {error}"
     return NoText(bench.stamped(failed(row, Reason.INTERNAL, why)))
 

@@ -11,15 +11,17 @@ import signal
 import subprocess
 import sys
 import threading
+from collections.abc import Sequence
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 from typing import Any
 
 from seoga import logs
-from seoga.models import Place, Section, SectionKind
+from seoga.errors import Reason
+from seoga.models import DocumentInfo, Place, Section, SectionKind
 from seoga.storage.packing import PackedFile
 from seoga.storage.records import FileRow
-from seoga_indexer.preparing import Draft, packed
+from seoga_indexer.preparing import Draft, Sizes, packed
 
 # Files prepared in this process before children are worth their start.
 AFTER_FILES = 100
@@ -28,6 +30,7 @@ _LOOK_S = 5.0
 Result = PackedFile | FileRow
 # Plain tuples: they cross the pipe several times faster than frozen dataclasses.
 _Flat = tuple[str, str, tuple[str, ...], int, dict[str, Any], dict[str, Any]]
+_Sent = tuple[FileRow, DocumentInfo, list[_Flat], Sizes, tuple[Reason, str] | None]
 
 log = logs.get("indexer")
 
@@ -48,25 +51,34 @@ class Preparers:
 
     def prepare(self, draft: Draft) -> Result:
         """See `seoga_indexer.preparing.packed`. Raises PreparingFailed."""
+        (result,) = self.prepare_all([draft])
+        if isinstance(result, PreparingFailed):
+            raise result
+        return result
+
+    def prepare_all(self, drafts: Sequence[Draft]) -> list[Result | PreparingFailed]:
+        """The same for several files in one trip to a child, which many small ones need."""
         with self._lock:
-            self._seen += 1
+            self._seen += len(drafts)
             here = self._size < 1 or self._seen <= self._after or self._closed
             child = self._idle.pop() if self._idle and not here else None
         if here:
-            return packed(draft)
+            return [_prepared(draft) for draft in drafts]
         # A child that was killed by others is replaced once; a file that kills two is at fault.
         for _ in range(2):
             child = child or _Child()
             try:
-                result = child.prepare(draft)
+                results = child.prepare(drafts)
             except (EOFError, OSError):
                 child.close()
                 child = None
-                log.warning("a preparing process ended", path=draft.row.path)
+                log.warning("a preparing process ended", path=drafts[0].row.path)
                 continue
             self._give(child)
-            return result
-        raise PreparingFailed("The process that cuts this document into chunks ended twice.")
+            return results
+        if len(drafts) > 1:
+            return [result for draft in drafts for result in self.prepare_all([draft])]
+        return [PreparingFailed("The process that cuts this document into chunks ended twice.")]
 
     def _give(self, child: _Child) -> None:
         with self._lock:
@@ -99,15 +111,11 @@ class _Child:
             )
         self._connection = ours
 
-    def prepare(self, draft: Draft) -> Result:
-        """Raises PreparingFailed for this file, EOFError or OSError when the process is gone."""
-        flat = [_flat(section) for section in draft.sections]
-        head = (draft.row, draft.info, draft.sizes, draft.trouble)
-        self._connection.send((head, flat))
-        result: Result | str = self._connection.recv()
-        if isinstance(result, str):
-            raise PreparingFailed(result)
-        return result
+    def prepare(self, drafts: Sequence[Draft]) -> list[Result | PreparingFailed]:
+        """Raises EOFError or OSError when the process is gone."""
+        self._connection.send([_sent(draft) for draft in drafts])
+        results: list[Result | PreparingFailed] = self._connection.recv()
+        return results
 
     def close(self) -> None:
         """Kills the process: it holds nothing that needs saving."""
@@ -127,12 +135,21 @@ def _section(flat: _Flat) -> Section:
     return Section(text, SectionKind(kind), heading_path, level, Place(**place), meta)
 
 
-def _answer(head: tuple[Any, ...], flat: list[_Flat]) -> Result | str:
-    row, info, sizes, trouble = head
+def _sent(draft: Draft) -> _Sent:
+    flat = [_flat(section) for section in draft.sections]
+    return (draft.row, draft.info, flat, draft.sizes, draft.trouble)
+
+
+def _received(sent: _Sent) -> Draft:
+    row, info, flat, sizes, trouble = sent
+    return Draft(row, info, [*map(_section, flat)], sizes, trouble)
+
+
+def _prepared(draft: Draft) -> Result | PreparingFailed:
     try:
-        return packed(Draft(row, info, [*map(_section, flat)], sizes, trouble))
+        return packed(draft)
     except Exception as error:  # whatever a document does to us is told as its own fault
-        return f"{type(error).__name__}: {error}"
+        return PreparingFailed(f"{type(error).__name__}: {error}")
 
 
 def main() -> None:
@@ -146,7 +163,7 @@ def main() -> None:
             if os.getppid() != parent:
                 return
         try:
-            connection.send(_answer(*connection.recv()))
+            connection.send([_prepared(_received(sent)) for sent in connection.recv()])
         except (EOFError, OSError):
             return
 

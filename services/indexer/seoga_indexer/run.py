@@ -106,7 +106,8 @@ class Run:
 
     def _prepare(self) -> None:
         sizes = sizes_of(self._kb)
-        self._versions = versions.current(self._ports.extraction.describe(), sizes)
+        self._description = self._ports.extraction.describe()
+        self._versions = versions.current(self._description, sizes)
         generation = self._generation()
         order, since = self._order, ""
         if order.partial is not None or order.force:
@@ -170,7 +171,7 @@ class Run:
         self._connectors = connectors
         bench = Bench(
             extraction=self._ports.extraction,
-            prepare=self._preparers.prepare,
+            prepare=self._preparers.prepare_all,
             refresh=lambda item: connectors[item.label].refresh(item),
             open=lambda item: connectors[item.label].open(item),
             twins=self._reader.by_hash,
@@ -179,7 +180,8 @@ class Run:
             sizes=sizes,
             max_bytes=self._ports.settings.max_file_mb << 20,
         )
-        plan = TextPlan(connectors, redo, self._order.accept_deletions, bench)
+        quick = versions.quick(self._description)
+        plan = TextPlan(connectors, redo, self._order.accept_deletions, bench, quick)
         return TextStage(plan, self._reader, self._inbox, self._stop, self._order.cancel.is_set)
 
     def _start(self) -> None:

@@ -4,7 +4,7 @@ and what is gone."""
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from seoga.errors import Cancelled
@@ -13,14 +13,19 @@ from seoga.storage.reading import document
 from seoga.storage.records import FileRow, KnownFile
 from seoga_indexer.changes import Change, Redo, Verdict
 from seoga_indexer.channel import Channel, Stopped, Tally
-from seoga_indexer.outcome import Barrier, Gone, Message, Moved, TextDone, Twin, Work
-from seoga_indexer.pipeline import Bench, index_file
+from seoga_indexer.outcome import Barrier, Gone, Looked, Message, Moved, TextDone, Twin, Work
+from seoga_indexer.pipeline import Bench, index_files
 from seoga_indexer.preparing import name_of, title_tokens
 from seoga_indexer.scan import SourceReport, scan_source
 from seoga_indexer.source import Connector
 from seoga_indexer.stagecache import hint_of
 
-_AHEAD = 64
+# Groups of files that wait to be read.
+_AHEAD = 8
+# Files of formats that are read at once share the trips between threads and processes, which cost
+# more than they do. A larger one has its own.
+_GROUP = 16
+_SMALL_BYTES = 1 << 16
 _TICK_S = 0.1
 
 
@@ -35,12 +40,14 @@ class Counts:
 
 @dataclass(frozen=True, slots=True)
 class TextPlan:
-    """What is to be scanned, by label. `accept` believes a source that lost most of its files."""
+    """What is to be scanned, by label. `accept` believes a source that lost most of its files;
+    `quick` are the extensions of files that are read at once."""
 
     connectors: Mapping[str, Connector]
     redo: Redo
     accept: bool
     bench: Bench
+    quick: Collection[str] = ()
 
 
 @dataclass(slots=True)
@@ -53,7 +60,8 @@ class TextStage:
     stop: threading.Event
     cancelled: Callable[[], bool]
     counts: Counts = field(default_factory=Counts)
-    _queue: Channel[Work] = field(init=False)
+    _queue: Channel[list[Work]] = field(init=False)
+    _group: list[Work] = field(init=False, default_factory=list)
     _tally: Tally = field(init=False)
     _twins: list[Twin] = field(init=False, default_factory=list)
 
@@ -65,9 +73,9 @@ class TextStage:
         """The whole stage, seen from above. Raises Stopped when the run ends early."""
         reports = [self._scan(label, source) for label, source in self.plan.connectors.items()]
         reports += self._orphans()
-        self._tally.wait()
+        self._wait()
         moved = self._settle_twins(reports)
-        self._tally.wait()
+        self._wait()
         if not self.cancelled():
             gone = [known for report in reports for known in self._gone(report, moved)]
             self.inbox.put(Gone(gone))
@@ -76,23 +84,25 @@ class TextStage:
     def work(self) -> None:
         """Indexes files until the run ends (Stopped)."""
         while True:
-            work = self._queue.get()
+            group = self._queue.get()
             try:
                 if not self.cancelled():
-                    self._index(work)
+                    self._index(group)
             finally:
                 self._tally.end()
 
-    def _index(self, work: Work) -> None:
-        self.counts.current = f"{work.item.label}/{work.item.path}"
+    def _index(self, group: list[Work]) -> None:
         try:
-            outcome = index_file(work, self.plan.bench)
+            outcomes = index_files(map(self._shown, group), self.plan.bench)
         except Cancelled:
             return
-        if isinstance(outcome, Twin):
-            self._twins.append(outcome)
-        else:
-            self.inbox.put(outcome)
+        self._twins += [one for one in outcomes if isinstance(one, Twin)]
+        if rest := [one for one in outcomes if not isinstance(one, Twin)]:
+            self.inbox.put(Looked(rest))
+
+    def _shown(self, work: Work) -> Work:
+        self.counts.current = f"{work.item.label}/{work.item.path}"
+        return work
 
     def _scan(self, label: str, source: Connector) -> SourceReport:
         report = SourceReport(label)
@@ -112,8 +122,26 @@ class TextStage:
             self._send(Work(change.item, change.known, redo=change.depth))
 
     def _send(self, work: Work) -> None:
+        item = work.item
+        if not (0 < item.size <= _SMALL_BYTES and hint_of(item.path) in self.plan.quick):
+            self._put([work])
+            return
+        self._group.append(work)
+        if len(self._group) == _GROUP:
+            self._send_group()
+
+    def _send_group(self) -> None:
+        group, self._group = self._group, []
+        if group:
+            self._put(group)
+
+    def _put(self, group: list[Work]) -> None:
         self._tally.begin()
-        self._queue.put(work)
+        self._queue.put(group)
+
+    def _wait(self) -> None:
+        self._send_group()
+        self._tally.wait()
 
     def _orphans(self) -> list[SourceReport]:
         """Sources that the config names no more: their files are gone, or moved to another."""

@@ -101,6 +101,14 @@ def current(description: Mapping[str, Any], sizes: Sizes) -> Versions:
     )
 
 
+def quick(description: Mapping[str, Any]) -> frozenset[str]:
+    """The extensions of files that extraction reads at once, of cheap formats."""
+    formats = description.get("formats", {}).values()
+    return frozenset(
+        hint for found in formats if found.get("cheap") for hint in found.get("extensions", ())
+    )
+
+
 def stored(store: DocumentStore) -> dict[str, Any]:
     """What the last complete run was made with; empty when there was none."""
     out: dict[str, Any] = json.loads(store.meta(KEY, "{}"))

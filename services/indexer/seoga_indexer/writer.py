@@ -16,6 +16,7 @@ from seoga.storage.records import FileRow, Kept, Touch
 from seoga_indexer.outcome import (
     Barrier,
     Gone,
+    Looked,
     Missing,
     Moved,
     NoText,
@@ -85,6 +86,11 @@ class Writer:
     def take(self, message: object) -> None:
         """Stores one message of the stages."""
         raise TypeError(f"no way to store {type(message).__name__}")
+
+    @take.register
+    def _(self, message: Looked) -> None:
+        for outcome in message.outcomes:
+            self.take(outcome)
 
     @take.register
     def _(self, message: Text) -> None:
