@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,13 +14,16 @@ import typer
 
 from seoga.cli.options import AsJson, chosen_settings, opened_stack
 from seoga.cli.output import emit, say, show
-from seoga.errors import ExtractionFailed, NotFound, Reason, SeogaError, wire
+from seoga.errors import ExtractionFailed, InvalidArgument, NotFound, Reason, SeogaError, wire
 from seoga.models import DocumentInfo, Place, Section, SectionKind
 
 if TYPE_CHECKING:
     from seoga.contracts.extraction import Event
 
-_File = Annotated[Path, typer.Argument(help="The file to read.")]
+_File = Annotated[Path, typer.Argument(help="The file to read; - reads standard input.")]
+_Name = Annotated[
+    str, typer.Option("--name", help="What standard input is called, for its extension.")
+]
 _PDF = Annotated[Path, typer.Option("--pdf", help="A scanned PDF, or an image of a page.")]
 # A program or a language that is missing, or does not run here, says so in its own message.
 _PDF_REASONS = {
@@ -40,13 +47,15 @@ def register(app: typer.Typer) -> None:
     app.command("smoke-ocr")(smoke_ocr)
 
 
-def extract(file: _File, as_json: AsJson = False) -> int:
+def extract(file: _File, name: _Name = "", as_json: AsJson = False) -> int:
     """Print what the index would see of a file: every section with its place."""
     report = _Report(file, as_json)
-    with opened_stack(chosen_settings()) as stack:
-        failed = report.take(stack.extraction.extract(_existing(file), file.name))
+    with opened_stack(chosen_settings()) as stack, _given(file) as path:
+        failed = report.take(stack.extraction.extract(path, name or file.name))
     if as_json:
         emit(report.to_json(failed))
+    elif failed is None and not report.count:
+        say("no text: the file is blank, and the index will hold nothing of it but its name")
     elif failed is None:
         say(f"{report.count} sections, {report.chars} characters")
     if failed is not None and not as_json:
@@ -162,8 +171,24 @@ def _span(noun: str, first: int, last: int | None) -> str:
     return f"{noun} {first}" if last in (None, first) else f"{noun}s {first}-{last}"
 
 
+@contextmanager
+def _given(file: Path) -> Iterator[Path]:
+    """The file, or what comes from standard input as one."""
+    if str(file) != "-":
+        yield _existing(file)
+        return
+    if sys.stdin.isatty():
+        raise InvalidArgument("Nothing comes from standard input.", "Name a file, or pipe one in.")
+    with tempfile.NamedTemporaryFile(prefix="seoga-stdin-") as held:
+        shutil.copyfileobj(sys.stdin.buffer, held)
+        held.flush()
+        yield Path(held.name)
+
+
 def _existing(file: Path) -> Path:
     path = file.expanduser().absolute()
     if not path.exists():
         raise NotFound(f"{file} is not there.", "Check the path.")
+    if path.is_dir():
+        raise InvalidArgument(f"{file} is a folder.", f"seoga index {file} reads folders.")
     return path

@@ -130,7 +130,7 @@ def test_mathematics_is_read_by_the_tex_that_the_page_carries(read: Reading) -> 
         '<img class="mwe-math-fallback-image-inline" alt="{\\displaystyle a^{2}}"> and '
         '<math alttext="b"><mi>b</mi></math> or <math><mi>c</mi><mo>=</mo><mn>1</mn></math></p>'
     )
-    assert read("a.html", page).text == "so [math: a^{2}] and [math: b] or c = 1"
+    assert read("a.html", page).text == "so [math: a^{2}] and [math: b] or [math: c=1]"
 
 
 CONFLUENCE = """<html><head><title>Space : Page</title></head><body><div id="main-header">

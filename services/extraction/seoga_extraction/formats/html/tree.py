@@ -137,7 +137,7 @@ def _leaf(element: HtmlElement) -> str:
 
 
 def _math(element: HtmlElement) -> str:
-    """The TeX that the page carries beside its MathML, else the signs as they stand."""
+    """The TeX that the page carries beside its MathML, else its MathML as LaTeX."""
     tex = element.get("alttext", "")
     for one in element.iter("annotation"):
         if "tex" in one.get("encoding", "").lower():
@@ -145,7 +145,11 @@ def _math(element: HtmlElement) -> str:
     tex = one_space(tex).strip()
     if found := _DISPLAY.match(tex):
         tex = found.group(1).strip()
-    return f"[math: {tex}]" if tex else one_space(" ".join(element.itertext()))
+    if not tex:
+        from seoga_extraction.math.mathml import mathml_to_latex
+
+        tex = mathml_to_latex(element)
+    return f"[math: {tex}]" if tex else ""
 
 
 def one_space(text: str) -> str:

@@ -38,5 +38,10 @@ def sniff(source: Input) -> bool:
 
 
 FORMAT = Format(
-    "odt", parse, extensions=(".odt", ".ott", ".odm"), sniff=sniff, needs=("lxml", "cryptography")
+    "odt",
+    parse,
+    extensions=(".odt", ".ott", ".odm"),
+    sniff=sniff,
+    needs=("lxml", "cryptography"),
+    version="2",
 )

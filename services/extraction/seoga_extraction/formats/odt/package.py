@@ -126,7 +126,7 @@ class Package:
                     yield name[:6], part
 
     def object_text(self, href: str) -> str:
-        """A formula as it was typed (StarMath), else its signs; "" for other objects."""
+        """A formula as LaTeX, or as it was typed (StarMath); "" for other objects."""
         name = href.removeprefix("./").rstrip("/") + "/content.xml"
         try:
             root = self._archive.xml(name)
@@ -136,10 +136,12 @@ class Package:
             return ""
         if root is None or local(root) != "math":
             return ""
+        from seoga_extraction.math.mathml import mathml_to_latex
+
+        if made := mathml_to_latex(root):
+            return f"[math: {made}]"
         found = next(descendants(root, "annotation"), None)
-        if found is not None and found.text:
-            return f"`{one_line(found.text)}`"
-        return one_line(" ".join(map(str, root.itertext())))
+        return f"`{one_line(found.text)}`" if found is not None and found.text else ""
 
 
 def _level(element: _Element) -> Level:
