@@ -127,7 +127,7 @@ class Settings(BaseModel):
         default=30.0, gt=0, description="A lease not renewed for this long is free."
     )
     query_timeout_s: float = Field(
-        default=5.0,
+        default=10.0,
         gt=0,
         description="Seconds a search waits for the embedding service; then words alone count.",
     )

@@ -173,10 +173,11 @@ class Library:
         return {"knowledge_bases": usable}
 
     def warm(self) -> None:
-        """Loads the builtin embedder when it runs in this process and a knowledge base uses it.
-        Raises MissingDependency or ImportError where it is not installed."""
+        """Loads the builtin embedder, here or in its service, when a knowledge base uses it: a
+        search waits for it a few seconds only. Raises SeogaError, or ImportError where it is not
+        installed."""
         asked = {kb.embedding_spec().provider for kb in list_kbs(self.base).kbs}
-        if BUILTIN in asked and not self.stack.settings.embedding_url:
+        if BUILTIN in asked:
             self.stack.embedding.embed_query("warm", EmbeddingSpec(provider=BUILTIN))
 
     def close(self) -> None:

@@ -20,7 +20,7 @@ TIMEOUT = httpx.Timeout(connect=5.0, read=600.0, write=60.0, pool=60.0)
 # Anything that lives says its version; more time than that is for machines under load.
 VERSION_S = 30.0
 # Who did not answer in time is left alone for as long: the next person must not wait too.
-REST_S = 10.0
+REST_S = 5.0
 
 
 class Http:
