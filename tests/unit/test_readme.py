@@ -13,7 +13,14 @@ import pytest
 CHECKOUT = Path(__file__).resolve().parents[2]
 PAGES = ("README.md", "AUTHORING.md", "shared/README.md", "CHANGELOG.md")
 # What a document may name though a checkout does not have it.
-MADE_LATER = {".venv/bin", ".venv/bin/seoga", "config.json", "rag.db", "queue.db"}
+MADE_LATER = {
+    ".venv/bin",
+    ".venv/bin/seoga",
+    ".rag/config.json",
+    "config.json",
+    "rag.db",
+    "queue.db",
+}
 
 
 def page(name: str) -> str:
