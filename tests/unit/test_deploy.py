@@ -165,3 +165,11 @@ def test_with_a_gpu_the_cuda_container_takes_the_place_of_the_other(tmp_path: Pa
         for name in ("gateway", "indexer"):
             url = services[name]["environment"]["SEOGA_EXTRACTION_URL"]
             assert url == f"http://extraction{'-cuda' * gpu}:8765"
+
+
+def test_the_indexer_brings_git_and_its_clones_lie_in_the_volume() -> None:
+    packages = (CHECKOUT / "services/indexer/apt-packages.txt").read_text(encoding="utf-8")
+    assert {line.split()[0] for line in packages.splitlines()} == {
+        "git", "openssh-client", "ca-certificates",
+    }  # fmt: skip
+    assert COMPOSE["services"]["indexer"]["environment"]["SEOGA_CACHE_PATH"].startswith("/data/")

@@ -127,3 +127,29 @@ def test_a_checkout_with_a_branch_keeps_its_path(base_path: Path) -> None:
     (source,) = made(base_path, {"type": "git", "path": "code#1", "branch": "main"}).sources()
     assert source.path == str(base_path / "kb" / "code#1")
     assert source.label == "code#1"
+
+
+EXAMPLE = Path(__file__).resolve().parents[3] / "shared" / "config.example.json"
+
+
+def test_the_example_that_ships_loads_without_a_warning_and_shows_every_type(
+    base_path: Path,
+) -> None:
+    folder = base_path / "handbook"
+    folder.mkdir()
+    (folder / kb.CONFIG).write_bytes(EXAMPLE.read_bytes())
+    found = kb.load_kb(folder)
+    assert found.warnings == ()
+    types = [source.type for source in found.sources()]
+    assert types == ["folder", "git", "confluence", "jira", "folder"]
+
+
+def test_the_example_says_the_defaults(base_path: Path) -> None:
+    data = json.loads(EXAMPLE.read_text(encoding="utf-8"))
+    plain = base_path / "plain"
+    plain.mkdir()
+    (plain / kb.CONFIG).write_text("{}")
+    default = kb.load_kb(plain).config.model_dump(by_alias=True)
+    for group in ("embedding", "contextualizer", "chunking", "search"):
+        assert data[group].items() <= default[group].items()
+    assert data["systemPrompt"] == default["systemPrompt"]
