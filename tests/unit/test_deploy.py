@@ -173,3 +173,11 @@ def test_the_indexer_brings_git_and_its_clones_lie_in_the_volume() -> None:
         "git", "openssh-client", "ca-certificates",
     }  # fmt: skip
     assert COMPOSE["services"]["indexer"]["environment"]["SEOGA_CACHE_PATH"].startswith("/data/")
+
+
+def test_keys_reach_those_who_ask_others_and_nobody_else() -> None:
+    with_keys = {name for name, one in COMPOSE["services"].items() if "env_file" in one}
+    assert with_keys == {"indexer", "embedding"}
+    for name in with_keys:
+        assert COMPOSE["services"][name]["env_file"] == [{"path": "keys.env", "required": False}]
+    assert "keys.env" in (CHECKOUT / ".gitignore").read_text(encoding="utf-8").splitlines()
