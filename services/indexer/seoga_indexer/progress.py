@@ -6,6 +6,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterable
+from contextlib import closing, suppress
 from dataclasses import replace
 
 from seoga.contracts.indexing import Progress
@@ -118,16 +119,13 @@ class Total:
         """Raises Stopped when the run ends first."""
         all_known = True
         for source in self._sources:
-            connector = connector_for(source)
-            if connector.remote:
-                all_known = False
-                continue
-            try:
+            with closing(connector_for(source)) as connector, suppress(SourceUnavailable):
+                if connector.remote:
+                    all_known = False
+                    continue
                 for entry in connector.items():
                     if self._stop.is_set():
                         raise Stopped
                     self.files += not isinstance(entry, Problem)
-            except SourceUnavailable:
-                continue
         if all_known:
             self.complete.set()

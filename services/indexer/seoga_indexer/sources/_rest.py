@@ -16,6 +16,7 @@ from random import SystemRandom
 from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 from urllib.parse import urljoin, urlsplit
 
+from seoga import logs
 from seoga.errors import ExtractionFailed, Reason
 from seoga_indexer.source import SourceUnavailable
 from seoga_indexer.sources._login import Login, Refused
@@ -32,10 +33,14 @@ _MOST_TOLD_S, _MOST_WAITED_S = 300.0, 900.0
 _AGAIN = frozenset((408, 425, 429, 500, 502, 503, 504))
 _JSON_BYTES, _JSON_S, _FILE_S = 64 << 20, 300.0, 3600.0
 _HOPS = 4
-# So many calls in a row that failed after all their tries end the asking.
+# So many calls in a row without an answer, after all their tries, end the asking.
 _DEAD_AFTER = 3
+# An error over one page is that page's own more often than the server's.
+_TRIES_OF_ONE = 3
 _ANONYMOUS = re.compile(r"AUTHENTICATED_FAILED|AUTHENTICATION_DENIED")
 _random = SystemRandom()
+
+log = logs.get("indexer")
 
 
 class Missing(SourceUnavailable):
@@ -47,11 +52,12 @@ class Denied(SourceUnavailable):
 
 
 class _Again(Exception):
-    """Worth another try, after `wait` seconds where the server has said so."""
+    """Worth another try, after `wait` seconds where the server has said so. `silent`: it did not
+    answer at all, or for nobody."""
 
-    def __init__(self, why: str, wait: float | None = None) -> None:
+    def __init__(self, why: str, wait: float | None = None, silent: bool = True) -> None:
         super().__init__(why)
-        self.wait = wait
+        self.wait, self.silent = wait, silent
 
 
 class Rest:
@@ -70,6 +76,12 @@ class Rest:
         self._waited = 0.0
         self._failed = 0
         self._end: SourceUnavailable | None = None
+        if login.key and self._bare():
+            log.warning("a key is sent without encryption: use https", server=self.host)
+
+    def _bare(self) -> bool:
+        parts = urlsplit(self.base)
+        return parts.scheme == "http" and parts.hostname not in ("127.0.0.1", "localhost", "::1")
 
     @cached_property
     def _client(self) -> httpx.Client:
@@ -125,7 +137,7 @@ class Rest:
         try:
             answer = json.loads(held)
         except ValueError as error:
-            raise _Again("its answer is cut off or no JSON") from error
+            raise _Again("its answer is cut off or no JSON", silent=False) from error
         if not isinstance(answer, dict):
             raise SourceUnavailable(f"{self.host} answers {path} with no object")
         return answer
@@ -160,18 +172,18 @@ class Rest:
         wait = backoff if error.wait is None else error.wait + _random.uniform(0.0, 0.5)
         if wait > _MOST_TOLD_S or self._waited + wait > _MOST_WAITED_S:
             raise self._given_up(f"{why}, and asks to wait {wait:.0f} s")
-        if number == _TRIES:
-            raise self._given_up(why)
+        if number == (_TRIES if error.silent else _TRIES_OF_ONE):
+            raise self._given_up(why, error.silent)
         self._waited += wait
         if self._pause(wait):
             raise self._given_up("stopped")
 
-    def _given_up(self, why: str) -> SourceUnavailable:
+    def _given_up(self, why: str, silent: bool = True) -> SourceUnavailable:
         error = SourceUnavailable(
             f"{self.host} does not answer as it should: {why}",
             "What is indexed stays as it is; the next run asks again.",
         )
-        self._failed += 1
+        self._failed += silent
         if self._failed >= _DEAD_AFTER or self._stop.is_set():
             self._end = error
         return error
@@ -247,7 +259,8 @@ class Rest:
         if status < 400:
             return
         if status in _AGAIN:
-            raise _Again(f"HTTP {status}", _told(response.headers.get("retry-after", "")))
+            told = _told(response.headers.get("retry-after", ""))
+            raise _Again(f"HTTP {status}", told, silent=status != 500)
         raise self._fault(status, response)
 
     def _fault(self, status: int, response: httpx.Response) -> SourceUnavailable:

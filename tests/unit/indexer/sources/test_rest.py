@@ -105,6 +105,16 @@ def test_a_dead_server_is_given_up_after_a_few_calls(free_port: int, rest_of: An
     assert len(pauses) == 3 * 4
 
 
+def test_errors_over_single_pages_do_not_give_the_server_up(serve: Any, rest_of: Any) -> None:
+    server = serve(lambda request: GOOD if request.path == "/good" else Reply({}, 500))
+    rest = rest_of(server.url, LOGIN, Pauses())
+    for _ in range(5):
+        with pytest.raises(SourceUnavailable, match="HTTP 500"):
+            rest.json("/bad")
+    assert len(server.seen) == 5 * 3
+    assert rest.json("/good") == {"fine": True}
+
+
 def test_a_refused_key_is_named_and_not_tried_again(serve: Any, rest_of: Any) -> None:
     server = serve(Reply({"message": "bad s3cret-key"}, 401))
     rest = rest_of(server.url, LOGIN, Pauses())

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack, closing
 from pathlib import Path
@@ -15,6 +18,7 @@ from fake_jira import FakeJira
 from fake_server import Reply
 
 from seoga.contracts.indexing import RunResult
+from seoga.errors import Busy, SeogaError
 from seoga.kb import Kb, find_kb
 from seoga.models import Hit
 from seoga.search.engine import search
@@ -81,7 +85,7 @@ class World:
             for request in fake.seen
             if any(
                 part in request.path
-                for part in ("/pages/10", "/issue/", "/download/", "/content/10")
+                for part in ("/pages/1", "/issue/", "/download/", "/content/1")
             )
             and "children" not in request.params.get("expand", "")
         ]
@@ -90,6 +94,8 @@ class World:
 @pytest.fixture
 def world(repo: Any, base_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
     monkeypatch.setenv("TEAM_API_KEY", KEY)
+    monkeypatch.setenv("SEOGA_LEASE_SECONDS", "3")
+    settings.cache_clear()
     monkeypatch.setattr("seoga_indexer.sources._rest._FIRST_WAIT_S", 0.01)
     with ExitStack() as opened:
         wiki = opened.enter_context(closing(FakeConfluence(cloud=True)))
@@ -175,7 +181,7 @@ def test_a_server_that_does_not_list_loses_nothing_and_stops_nobody_else(
 
 
 def test_an_outage_after_the_listing_is_healed_by_the_next_run(world: World) -> None:
-    world.wiki.fail("/pages/101", Reply({"message": "late"}, 500), times=5)
+    world.wiki.fail("/pages/101", Reply({"message": "late"}, 500), times=3)
     result = world.run()
     assert (result.indexed, result.needs_action) == (4, 1)
     assert world.found("crimson") == []
@@ -222,8 +228,7 @@ def test_a_run_that_was_stopped_fetches_only_the_rest(world: World) -> None:
 
     world.wiki.answer = stopping  # type: ignore[method-assign]
     assert world.run(cancel=cancel).status == "cancelled"
-    with closing(open_reader(world.kb.db_path)) as conn:
-        stored = {row[0] for row in conn.execute("SELECT path FROM files WHERE label = 'wiki'")}
+    stored = stored_paths(world.kb)
     world.wiki.answer = answer  # type: ignore[method-assign]
     assert world.run().status == "done"
     again = {path.rsplit("/wiki/api/v2/", 1)[-1] for path in world.read()}
@@ -244,3 +249,60 @@ def test_the_key_is_in_no_file_of_the_base_path_and_in_no_log(
     assert not any(KEY.encode() in text for text in written)
     out, err = capfd.readouterr()
     assert KEY not in out + err
+
+
+def stored_paths(kb: Kb) -> set[str]:
+    """Which items of the wiki the index has by now."""
+    try:
+        with closing(open_reader(kb.db_path)) as conn:
+            return {row[0] for row in conn.execute("SELECT path FROM files WHERE label = 'wiki'")}
+    except SeogaError:
+        return set()
+
+
+def run_if_free(world: World) -> RunResult | None:
+    """A run, unless the lease of the killed one still holds."""
+    try:
+        return world.run()
+    except Busy:
+        return None
+
+
+EXEC = "import sys; from seoga.cli.main import main; sys.argv[1:] = {arguments!r}; main()"
+
+
+def test_a_first_run_that_was_killed_goes_on_where_it_was(world: World, tmp_path: Path) -> None:
+    for number in range(103, 130):
+        world.wiki.write(str(number), f"Page {number}", f"<p>Word{number}</p>")
+    answer, late, release = world.wiki.answer, threading.Event(), threading.Event()
+
+    def hanging(request: Any) -> Reply:
+        if request.path.endswith("/pages/125"):
+            late.set()
+            release.wait(60)
+        return answer(request)
+
+    world.wiki.answer = hanging  # type: ignore[method-assign]
+    command = EXEC.format(arguments=["exec", "--path", str(world.kb.folder)])
+    with (tmp_path / "log").open("wb") as log:
+        process = subprocess.Popen([sys.executable, "-c", command], stdout=log, stderr=log)
+    try:
+        assert late.wait(120), (tmp_path / "log").read_text()
+        deadline = time.monotonic() + 60
+        while not (stored := stored_paths(world.kb)) and time.monotonic() < deadline:
+            process.poll()
+    finally:
+        process.kill()
+        process.wait()
+        release.set()
+    assert stored
+    world.wiki.answer = answer  # type: ignore[method-assign]
+    deadline = time.monotonic() + 60
+    while (result := run_if_free(world)) is None and time.monotonic() < deadline:
+        threading.Event().wait(0.2)
+    assert result is not None
+    assert result.status == "done"
+    again = {path.rsplit("/wiki/api/v2/", 1)[-1] for path in world.read()}
+    assert "pages/125" in again
+    assert not stored & again
+    assert world.found("Word125") == ["wiki/pages/125"]
