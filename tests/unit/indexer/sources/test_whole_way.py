@@ -84,8 +84,7 @@ class World:
             for fake in (self.wiki, self.jira)
             for request in fake.seen
             if any(
-                part in request.path
-                for part in ("/pages/1", "/issue/", "/download/", "/content/1")
+                part in request.path for part in ("/pages/1", "/issue/", "/download/", "/content/1")
             )
             and "children" not in request.params.get("expand", "")
         ]
