@@ -57,6 +57,8 @@ class SourceConfig(Keys):
         return {key: value for key, value in values.items() if value not in ("", None)}
 
 
+# Each name of a scan is held against each of them.
+MOST_PATTERNS = 5_000
 _LOGIN = ("user", "apiKeyPreset")
 _KEYS: dict[str, tuple[str, ...]] = {
     "folder": ("path",),
@@ -79,6 +81,12 @@ def faults(entry: SourceConfig) -> Iterator[str]:
     """What is wrong with an entry, as `key is value; what is allowed`. No secret is repeated."""
     values = _values(entry)
     yield from _lacking(entry.type, values)
+    for key, patterns in (("include", entry.include), ("exclude", entry.exclude)):
+        if len(patterns) > MOST_PATTERNS:
+            yield (
+                f"{key} has {len(patterns):,} patterns; allowed: at most {MOST_PATTERNS:,} "
+                "(put them into .seogaignore files of their folders)"
+            )
     for key, value in values.items():
         if _CONTROL.search(value):
             yield f"{key} holds a line end or another control character; allowed: plain text"

@@ -16,10 +16,10 @@ from seoga.storage.reading import index_info
 from seoga.storage.records import KnownFile
 from seoga.wiring import Stack
 from seoga_indexer import versions
-from seoga_indexer.changes import Change, Depth, Verdict
+from seoga_indexer.changes import Change, Depth, Verdict, guard
 from seoga_indexer.pipeline import content_hash, sizes_of
 from seoga_indexer.scan import SourceReport, scan_source
-from seoga_indexer.source import Connector, Problem, connector_for
+from seoga_indexer.source import SHUT, Connector, Problem, connector_for
 
 _MOST_NAMED = 1000
 
@@ -147,7 +147,7 @@ def _unseen(found: _Findings, name: str) -> None:
 
 
 def _differs(item: Item, known: KnownFile, connector: Connector) -> bool:
-    if item.version:
+    if item.version not in ("", SHUT):
         # Fetching all that changed would be most of the work of a run.
         return item.version != known.version
     with connector.open(connector.refresh(item)) as local:
@@ -156,10 +156,13 @@ def _differs(item: Item, known: KnownFile, connector: Connector) -> bool:
 
 def _orphans(kb: Kb, store: DocumentStore, found: _Findings) -> None:
     named = {source.label for source in kb.sources()}
-    for label in store.labels():
+    labels = store.labels()
+    for label, count in labels.items():
         if label not in named:
             for known in store.known(label):
                 found.add("deleted", f"{label}/{known.path}")
+            if why := guard(sum(labels.values()), count, listed=1):
+                _unseen(found, f"{label}: the config names it no more, and {why}")
 
 
 def _stale(kb: Kb, stack: Stack, store: DocumentStore, found: _Findings) -> list[str]:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import threading
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 from typing import Any, Unpack
 
 from seoga import logs
 from seoga.contracts.indexing import ChangeReport, EnqueueResult, RunOptions, RunResult
-from seoga.errors import InvalidArgument, NotFound
+from seoga.errors import ConfigError, InvalidArgument, NotFound
 from seoga.instances import old_index
 from seoga.kb import CONFIG, Kb, create_kb, find_kb, list_kbs
 from seoga.storage.database import open_reader, open_writer
@@ -59,11 +59,12 @@ class IndexingEngine:
             store.lease = opened.enter_context(lease)
             # Only now: before, it could have been meant for the run that had the lease.
             cancel_file = kb.folder / CANCEL_FILE
-            cancel_file.unlink(missing_ok=True)
+            _forget_cancel(cancel_file)
             kb.keep_labels()
             ports = Ports(self._stack.extraction, self._stack.embedding, settings)
             result = run_recorded(kb, store, ports, order)
-            cancel_file.unlink(missing_ok=True)
+            with suppress(OSError):
+                cancel_file.unlink(missing_ok=True)
         return result
 
     def enqueue(
@@ -166,6 +167,15 @@ def _order(options: RunOptions) -> Order:
         progress=options.get("progress"),
         cancel=options.get("cancel") or threading.Event(),
     )
+
+
+def _forget_cancel(file: Path) -> None:
+    if file.is_dir():
+        raise ConfigError(
+            f"{file} is a folder",
+            "Remove or rename it: a file of that name is how a run is asked to stop.",
+        )
+    file.unlink(missing_ok=True)
 
 
 def _is_running(kb: Kb) -> bool:

@@ -119,6 +119,7 @@ class Worker:
             self._again(job, busy.message)
             return
         except SeogaError as failure:
+            log.error("run failed", kb_id=job.kb_id, error=failure.message)
             outcome, error = "failed", failure.message
         except Exception as failure:  # the next entry must get its turn whatever happens here
             log.exception("a job failed", kb_id=job.kb_id)
@@ -132,14 +133,22 @@ class Worker:
         self.ended()
 
     def _run(self, kb: Kb, job: Job, lease: Lease) -> RunResult:
+        log.info("run started", kb_id=kb.id, scope=job.scope, force=job.force)
         with self._watched(job, lease) as cancel:
-            return self.run_kb(
+            result = self.run_kb(
                 kb,
                 force=job.force,
                 partial=None if job.scope == "full" else job.scope,
                 progress=self.progress,
                 cancel=cancel,
             )
+        for trouble in result.troubles:
+            log.warning("a file gives no text", kb_id=kb.id, file=trouble)
+        counts = result.to_json()
+        for warning in counts.pop("warnings"):
+            log.warning(warning, kb_id=kb.id)
+        log.info("run ended", kb_id=kb.id, status=result.status, **counts)
+        return result
 
     @contextmanager
     def _watched(self, job: Job, lease: Lease) -> Iterator[threading.Event]:

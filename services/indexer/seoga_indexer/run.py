@@ -237,7 +237,7 @@ class Run:
     def _overdue(self) -> bool:
         """After a cancellation: whether the stages had their time to bring in what they have."""
         cancel = self._order.cancel
-        if not cancel.is_set() and (self._kb.folder / CANCEL_FILE).exists():
+        if not cancel.is_set() and (self._kb.folder / CANCEL_FILE).is_file():
             cancel.set()
         if cancel.is_set() and not self._deadline:
             self._deadline = time.monotonic() + _GRACE_S
@@ -251,13 +251,19 @@ class Run:
         self._text_done.set()
 
     def _note_sources(self, reports: Sequence[SourceReport]) -> None:
-        told = [report for report in reports if not report.dropped]
+        told = [report for report in reports if report.trouble or not report.dropped]
         if told:
             states = {report.label: report.to_json() for report in told}
             self._store.set_meta("sources", json.dumps(states, ensure_ascii=False))
         for report in told:
             if report.trouble:
                 self._warnings.append(f"Source {report.label}: {report.trouble}. {report.hint}")
+            if report.problems:
+                first = report.problems[0]
+                self._warnings.append(
+                    f"Source {report.label}: {report.problem_count:,} entries were not looked at"
+                    f" (first: {first.path}: {first.detail})."
+                )
 
     def _end_threads(self) -> None:
         self._stop.set()
@@ -288,6 +294,7 @@ class Run:
             tried=done.tried,
             tried_failed=done.tried_failed,
             warnings=tuple(self._warnings),
+            troubles=tuple(done.troubles),
         )
 
 
@@ -303,8 +310,7 @@ def run_recorded(kb: Kb, store: DocumentStore, ports: Ports, order: Order) -> Ru
         with suppress(SeogaError, LeaseLost):
             store.end_run(run_id, "failed", {}, message)
         raise
-    counts = result.to_json() | {"warnings": list(result.warnings)}
-    store.end_run(run_id, result.status, counts)
+    store.end_run(run_id, result.status, result.to_json() | {"troubles": result.troubles})
     metrics.INDEXER_RUNS.labels(result.status).inc()
     metrics.INDEXER_RUN_SECONDS.observe(time.monotonic() - started)
     return result

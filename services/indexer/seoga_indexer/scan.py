@@ -20,7 +20,8 @@ _MOST_PROBLEMS = 100
 @dataclass(slots=True)
 class SourceReport:
     """How the scan of a source ended. `gone` are the known files that are listed no more;
-    `trouble` says why none of them may be deleted; `dropped`: the config names the source no more.
+    `trouble` says why none of them may be deleted; `dropped`: the config names the source no more
+    (`known` counts the whole index then).
     """
 
     label: str
@@ -42,7 +43,9 @@ class SourceReport:
         if self.trouble:
             return []
         gone = [known.id for known in self.gone if known.id not in moved]
-        why = guard(self.known, len(gone), self.listed)
+        why = guard(self.known, len(gone), self.listed or int(self.dropped))
+        if why and self.dropped:
+            why = f"the config names it no more, and {why}"
         if why and not accept:
             self.trouble = why
             self.hint = "If they were meant to go, run again with --accept-deletions."

@@ -14,6 +14,9 @@ from seoga.models import Item, Source
 from seoga.registry import discover
 from seoga.settings import api_key, environment, settings
 
+# The version of an item that a listing shows and that may not be opened: it is looked at.
+SHUT = "unreadable"
+
 
 @dataclass(frozen=True, slots=True)
 class Problem:

@@ -146,10 +146,13 @@ class TextStage:
     def _orphans(self) -> list[SourceReport]:
         """Sources that the config names no more: their files are gone, or moved to another."""
         reports = []
-        for label in self.reader.labels():
+        labels = self.reader.labels()
+        for label in labels:
             if label not in self.plan.connectors and not self.cancelled():
                 gone = list(self.reader.known(label))
-                reports.append(SourceReport(label, known=len(gone), gone=gone, dropped=True))
+                # Measured by the whole index: an emptied list of sources would drop all of it.
+                known = sum(labels.values())
+                reports.append(SourceReport(label, known=known, gone=gone, dropped=True))
         return reports
 
     def _settle_twins(self, reports: Iterable[SourceReport]) -> set[int]:
@@ -185,7 +188,7 @@ class TextStage:
         return Moved(old, replace(row, title=title), title_tokens(title, row.path))
 
     def _gone(self, report: SourceReport, moved: set[int]) -> list[int]:
-        return report.settle(moved, self.plan.accept or report.dropped)
+        return report.settle(moved, self.plan.accept)
 
 
 def _moved_from(twin: Twin, free: set[int]) -> KnownFile | None:

@@ -32,6 +32,7 @@ T = TypeVar("T")
 # Larger batches write each common term of the keyword index less often.
 MAX_FILES = 1024
 MAX_CHARS = 4_000_000
+MOST_TROUBLES = 100
 MAX_AGE_S = 0.5
 
 
@@ -46,6 +47,12 @@ class Done:
     tried: int = 0
     tried_failed: int = 0
     missing: list[str] = field(default_factory=list)
+    troubles: list[str] = field(default_factory=list)
+
+    def trouble(self, name: str, reason: str, detail: str) -> None:
+        """Remembers the first files that gave no text, with why."""
+        if len(self.troubles) < MOST_TROUBLES:
+            self.troubles.append(f"{name}: {reason}" + (f" ({detail})" if detail else ""))
 
 
 class Writer:
@@ -116,6 +123,7 @@ class Writer:
             self._reporter.done += 1
             metrics.INDEXER_FILES.labels(str(row.reason)).inc()
         else:
+            self.done.trouble(f"{row.label}/{row.path}", row.reason, row.detail)
             self._tried(str(row.reason), failed=True)
 
     @take.register
@@ -128,6 +136,8 @@ class Writer:
     def _(self, message: Unreadable) -> None:
         self.flush()
         self._store.mark([message.known.id], FileState.NEEDS_ACTION, message.reason, message.detail)
+        known = message.known
+        self.done.trouble(f"{known.label}/{known.path}", message.reason, message.detail)
         self._tried(message.reason, failed=True)
 
     @take.register

@@ -80,6 +80,9 @@ def describe(base: Path, kb: Kb) -> dict[str, Any]:
     try:
         with closing(open_reader(kb.db_path)) as conn:
             out["index"] = index_info(conn)
+            for source in out["sources"]:
+                scan = out["index"]["sources"].get(source["label"], {})
+                source |= {key: scan.get(key, "") for key in ("state", "reason", "hint")}
             out["problem_files"] = [
                 {
                     "document": found.name,
@@ -152,6 +155,11 @@ def _show(report: dict[str, Any]) -> None:
 def _kb_lines(kb: dict[str, Any]) -> list[str]:
     lines = [f"{kb['name']} ({kb['id']}) · queue: {kb['queue']['status']}"]
     lines += [f"  source {source['label']}: {source['path']}" for source in kb["sources"]]
+    lines += [
+        f"  source {source['label']} needs action: {source['reason']}. {source['hint']}"
+        for source in kb["sources"]
+        if source.get("reason")
+    ]
     lines += [f"  warning: {warning}" for warning in kb["warnings"]]
     if info := kb["index"]:
         lines.append(f"  files: {_file_counts(info) or 'none'}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
@@ -11,16 +12,24 @@ from types import FrameType
 from seoga.cli.output import say
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
+_ONE_WISH_S = 1.0
 
 
 @contextmanager
 def stop_event() -> Iterator[threading.Event]:
-    """An event that the first signal sets; the second raises KeyboardInterrupt."""
+    """An event that the first signal sets; a later one raises KeyboardInterrupt.
+
+    One wish can come as two signals: a terminal and a supervisor both send theirs.
+    """
     asked = threading.Event()
+    first = [0.0]
 
     def on_signal(_: int, __: FrameType | None) -> None:
         if asked.is_set():
+            if time.monotonic() - first[0] < _ONE_WISH_S:
+                return
             raise KeyboardInterrupt
+        first[0] = time.monotonic()
         asked.set()
         say("stopping at the next batch; what is done stays")
 

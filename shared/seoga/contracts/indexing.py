@@ -79,7 +79,8 @@ class RunResult:
     """What a run did (indexed, skipped, removed, chunks) and how the index stands after it.
 
     `tried` and `tried_failed` count the files that this run worked on (without unsupported ones);
-    `warnings` are sentences for a person, such as a source that needs action.
+    `warnings` are sentences for a person, such as a source that needs action; `troubles` the first
+    files that gave no text in this run, each with its reason.
     """
 
     status: str = "done"
@@ -96,6 +97,7 @@ class RunResult:
     tried: int = 0
     tried_failed: int = 0
     warnings: tuple[str, ...] = ()
+    troubles: tuple[str, ...] = ()
 
     @property
     def exit_code(self) -> int:
@@ -111,7 +113,7 @@ class RunResult:
 
 _RESULT_KEYS = (
     "indexed", "skipped", "removed", "chunks", "elapsed_ms",
-    "failed", "degraded", "deferred", "needs_action", "unsupported",
+    "failed", "degraded", "deferred", "needs_action", "unsupported", "warnings",
 )  # fmt: skip
 
 

@@ -185,6 +185,20 @@ def test_a_source_taken_out_of_the_config_goes(place: Any, tmp_path: Path) -> No
     assert place.found("extra") == []
 
 
+def test_an_emptied_list_of_sources_needs_a_person(place: Any) -> None:
+    for number in range(11):
+        place.write(f"f{number:02}.md", f"text number {number}")
+    place.run()
+    place.configure(sourcePaths=[])
+    assert "names it no more" in place.engine.check_changes("kb").needs_action[0]
+    refused = place.run()
+    assert refused.removed == 0
+    assert "the config names it no more, and 11 of 11 files" in refused.warnings[0]
+    assert refused.to_json()["warnings"] == refused.warnings
+    assert len(place.states()) == 11
+    assert place.run(accept_deletions=True).removed == 11
+
+
 def test_the_order_of_sources_re_indexes_nothing(place: Any, tmp_path: Path) -> None:
     other = tmp_path / "other"
     other.mkdir()

@@ -70,6 +70,22 @@ def test_a_cancel_file_stops_the_run_and_does_not_stop_the_next(place: Any) -> N
     assert len(place.states()) == 50
 
 
+def test_a_folder_in_place_of_the_cancel_file_is_named(place: Any) -> None:
+    place.write("a.md", "text")
+    (place.kb.folder / "cancel").mkdir()
+    with pytest.raises(ConfigError, match="cancel is a folder"):
+        place.run()
+    (place.kb.folder / "cancel").rmdir()
+    assert place.run().status == "done"
+
+
+def test_a_run_names_the_files_that_gave_nothing_and_why(place: Any) -> None:
+    place.write("a.md", "!corrupt")
+    result = place.run()
+    assert result.troubles == ("docs/a.md: corrupt (!corrupt)",)
+    assert place.run().troubles == ()
+
+
 def test_a_cancelled_scan_deletes_nothing(place: Any, cancel: threading.Event) -> None:
     for number in range(5):
         place.write(f"f{number}.md", f"text {number}")

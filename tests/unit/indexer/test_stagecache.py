@@ -275,6 +275,32 @@ def test_a_file_that_can_be_read_again_unchanged_is_not_extracted_again(
     assert place.embedding.calls == calls
 
 
+def test_a_file_made_unreadable_without_a_new_stamp_is_seen(
+    place: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shut = place.write("a.md", "apple")
+    age(shut)
+    place.run()
+    shut.chmod(0)
+
+    def refused(path: Any) -> str:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    # Root may read everything: what the system says to others is said here.
+    monkeypatch.setattr("seoga_indexer.sources.folder.os.access", lambda path, mode: False)
+    monkeypatch.setattr("seoga_indexer.pipeline.content_hash", refused)
+    monkeypatch.setattr("seoga_indexer.dryrun.content_hash", refused)
+    report = place.engine.check_changes("kb")
+    assert (report.is_clean, report.needs_action) == (False, ("docs/a.md: Permission denied",))
+    place.run()
+    assert place.states() == {"a.md": "NeedsAction unreadable"}
+    monkeypatch.undo()
+    shut.chmod(0o644)
+    place.run()
+    assert place.states() == {"a.md": "Ready"}
+    assert place.extraction.reads == []
+
+
 def test_force_takes_nothing_from_what_is_kept(place: Any) -> None:
     place.write("a.md", "apple")
     place.write("b.md", "apple")

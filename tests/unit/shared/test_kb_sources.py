@@ -28,6 +28,10 @@ def made(base: Path, *sources: dict[str, Any]) -> kb.Kb:
     ("entry", "said"),
     [
         ({"type": "folder"}, "sources.0.path is missing"),
+        (
+            {"type": "folder", "path": "/x", "exclude": ["a"] * 50_000},
+            "sources.0.exclude has 50,000 patterns; allowed: at most 5,000",
+        ),
         ({"type": "git"}, "path and url: a git source wants one of them"),
         (GIT | {"path": "/x"}, "path and url: a git source wants one of them"),
         (GIT | {"url": "ext::sh -c id"}, 'url is "ext::sh -c id"; allowed: https://'),

@@ -14,7 +14,7 @@ from pathspec import GitIgnoreSpec
 
 from seoga.errors import Reason
 from seoga.models import Item, Source
-from seoga_indexer.source import Means, Problem, SourceUnavailable
+from seoga_indexer.source import SHUT, Means, Problem, SourceUnavailable
 from seoga_indexer.sources._rules import IGNORE_FILE, SKIPPED, Ignore, rules_of, stored_name
 
 TYPE = "folder"
@@ -147,7 +147,9 @@ class FolderConnector:
         elif entry.is_symlink() and not self._inside(local):
             yield _leaves(path)
         elif stat.S_ISREG(now.st_mode):
-            yield Item(self._label, path, now.st_size, now.st_mtime_ns, local=local)
+            # Rights can change without size and time: such a file must not pass as unchanged.
+            version = "" if _may_read(entry, now) else SHUT
+            yield Item(self._label, path, now.st_size, now.st_mtime_ns, version, local=local)
 
     def _ignored(self, path: str, folder: _Folder) -> bool:
         if self._exclude is not None and self._exclude.match_file(path):
@@ -166,6 +168,11 @@ class FolderConnector:
 
     def _inside(self, local: Path) -> bool:
         return local.resolve().is_relative_to(self._real_root)
+
+
+def _may_read(entry: os.DirEntry[str], now: os.stat_result) -> bool:
+    everybody = stat.S_IRUSR | stat.S_IRGRP | stat.S_IROTH
+    return now.st_mode & everybody == everybody or os.access(entry.path, os.R_OK)
 
 
 def _sort_key(entry: os.DirEntry[str]) -> _Key:
