@@ -158,6 +158,7 @@ class Reason(StrEnum):
     MISSING_DEPENDENCY = "missing_dependency"
     UNREADABLE = "unreadable"
     VANISHED = "vanished"
+    CONTEXT = "context"
     EMBEDDING = "embedding"
     INTERNAL = "internal"
 

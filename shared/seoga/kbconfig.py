@@ -62,6 +62,10 @@ class ContextualizerKeys(Keys):
     api_key_preset: str | None = None
     keep_alive: KeepAlive = "5m"
     num_ctx: int = Field(default=8192, ge=1)
+    # As under embedding.
+    max_tokens_per_run: int = Field(default=0, ge=0)
+    max_cost_per_run: float = Field(default=0, ge=0)
+    price_per_million: float = Field(default=0, ge=0)
 
 
 class ChunkingKeys(Keys):

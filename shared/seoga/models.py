@@ -320,7 +320,8 @@ class EmbeddingSpec:
 @dataclass(frozen=True, slots=True)
 class ContextSpec:
     """Which LLM a KB asks for (the `contextualizer` keys of its config); `prompt` is its
-    `systemPrompt` ("": the built-in one). Off without a provider or a model."""
+    `systemPrompt` ("": the built-in one), `fresh` asks again for what was answered before. Off
+    without a provider or a model."""
 
     provider: str = ""
     model: str = ""
@@ -329,6 +330,7 @@ class ContextSpec:
     keep_alive: str = "5m"
     num_ctx: int = 8192
     prompt: str = ""
+    fresh: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -98,3 +98,36 @@ def test_documents_are_indexed_and_found_through_every_provider(
         assert card.dimension == dimension
     finally:
         stack.close()
+
+
+def test_contexts_of_an_llm_are_found_by_their_words(
+    fake: str, base_path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "any")
+    httpx.put(
+        f"{fake}/fake/rules", json={"answer": "CONTEXT: Zebra rules.\nKEYWORDS: 얼룩말, zebra"}
+    )
+    docs = tmp_path / "docs"
+    docs.mkdir()
+    (docs / "leave.md").write_text("# Leave\n\nAnnual leave is fifteen days.\n")
+    folder = base_path / "kb"
+    folder.mkdir()
+    llm = {"provider": "anthropic", "model": "claude-haiku-4-5", "baseUrl": fake}
+    config = {
+        "id": "kb",
+        "sourcePaths": [str(docs)],
+        "embedding": {"provider": "hashing"},
+        "contextualizer": llm,
+    }
+    (folder / "config.json").write_text(json.dumps(config))
+    stack = Stack(settings())
+    try:
+        kb = load_kb(folder)
+        assert stack.indexing.run_kb(kb).warnings == ()
+        (hit,) = search([kb], SearchRequest("얼룩말", mode="bm25"), stack.embedding).hits
+        assert hit.text.endswith("Annual leave is fifteen days.")
+        assert "Zebra" not in hit.text
+        assert search([kb], SearchRequest("zebra"), stack.embedding).hits
+    finally:
+        stack.close()
+        httpx.delete(f"{fake}/fake")

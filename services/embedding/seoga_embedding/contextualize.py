@@ -124,7 +124,7 @@ class _Work:
         """The context of one chunk, from the cache where it is there."""
         prompt = prompt_of(excerpt, self._spec.prompt)
         key = self._key(prompt)
-        if (kept := self._kept(key)) is not None:
+        if not self._spec.fresh and (kept := self._kept(key)) is not None:
             return kept
         try:
             reply = self._ask(prompt)

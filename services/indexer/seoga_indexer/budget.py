@@ -15,23 +15,25 @@ class Budget:
     cost: float = 0.0
     price: float = 0.0
     spent: int = 0
+    dollars: float = 0.0
 
-    def spend(self, tokens: int) -> str:
-        """Counts what a call took; why there must be no further one, or ""."""
+    def spend(self, tokens: int, dollars: float = 0.0) -> str:
+        """Counts what a call took; why there must be no further one, or "". `dollars` counts where
+        there is no price for all tokens alike."""
         self.spent += tokens
+        self.dollars += tokens * self.price / 1_000_000 or dollars
         if self.tokens and self.spent >= self.tokens:
             return self._ended(f"{self.spent:,} of {self.tokens:,} tokens", "maxTokensPerRun")
         if not self.cost or not self.spent:
             return ""
-        if not self.price:
+        if not self.dollars:
             return (
                 f"{self.group}.maxCostPerRun is set, but nobody knows the price of the model:"
                 f" set {self.group}.pricePerMillion (US dollars a million tokens)"
             )
-        dollars = self.spent * self.price / 1_000_000
-        if dollars < self.cost:
+        if self.dollars < self.cost:
             return ""
-        return self._ended(f"{dollars:.4f} of {self.cost:.4f} US dollars", "maxCostPerRun")
+        return self._ended(f"{self.dollars:.4f} of {self.cost:.4f} US dollars", "maxCostPerRun")
 
     def _ended(self, spent: str, key: str) -> str:
         return f"the budget of this run is spent ({spent}, {self.group}.{key}); the next goes on"

@@ -17,6 +17,7 @@ from seoga.storage.records import KnownFile
 from seoga.wiring import Stack
 from seoga_indexer import versions
 from seoga_indexer.changes import Change, Depth, Verdict, guard
+from seoga_indexer.contextstage import identity_of
 from seoga_indexer.pipeline import content_hash, sizes_of
 from seoga_indexer.scan import SourceReport, scan_source
 from seoga_indexer.source import SHUT, Connector, Problem, connector_for
@@ -168,7 +169,9 @@ def _orphans(kb: Kb, store: DocumentStore, found: _Findings) -> None:
 def _stale(kb: Kb, stack: Stack, store: DocumentStore, found: _Findings) -> list[str]:
     """What was made with other versions than a run would use now. Asks no provider: the model is
     compared by the names that the config and the index have."""
-    now = versions.current(stack.extraction.describe(), sizes_of(kb))
+    now = versions.current(
+        stack.extraction.describe(), sizes_of(kb), identity_of(kb.context_spec())
+    )
     outdated = versions.outdated(store, now)
     stale = sorted(outdated)
     found.counts["stale"] = sum(outdated.values())

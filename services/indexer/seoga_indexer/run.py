@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from seoga import logs, metrics
 from seoga.contracts.embedding import Embedding
@@ -29,7 +29,9 @@ from seoga.storage.documents import SWEPT, DocumentStore
 from seoga.storage.reading import index_info
 from seoga_indexer import versions
 from seoga_indexer.budget import Budget
+from seoga_indexer.changes import Depth
 from seoga_indexer.channel import Channel, Stopped
+from seoga_indexer.contextstage import ContextStage, identity_of
 from seoga_indexer.embedstage import EmbedPlan, EmbedStage
 from seoga_indexer.outcome import Crash, EmbedDone, Message, TextDone
 from seoga_indexer.pipeline import Bench, sizes_of
@@ -107,13 +109,19 @@ class Run:
     def _prepare(self) -> None:
         sizes = sizes_of(self._kb)
         self._description = self._ports.extraction.describe()
-        self._versions = versions.current(self._description, sizes)
+        contexts = self._contexts()
+        self._versions = versions.current(self._description, sizes, identity_of(contexts.spec))
+        # A KB without an LLM has nothing to contextualize: its vectors are made anew.
+        self._scans = self._order.partial is None or (
+            self._order.partial == "contextualization" and bool(contexts.spec.provider)
+        )
         generation = self._generation()
         order, since = self._order, ""
         if order.partial is not None or order.force:
             since, resumed = self._store.begin_redo(order.partial or "force")
             if order.partial is not None and not resumed:
                 self._store.restart_embedding()
+        self._context_stage = contexts
         self._text = self._text_stage(sizes, since)
         self._embed = EmbedStage(
             EmbedPlan(self._ports.embedding, self._kb.embedding_spec(), generation, self._budget()),
@@ -153,19 +161,32 @@ class Run:
         price = keys.price_per_million or self._price
         return Budget("embedding", keys.max_tokens_per_run, keys.max_cost_per_run, price)
 
+    def _contexts(self) -> ContextStage:
+        keys = self._kb.config.contextualizer
+        budget = Budget(
+            "contextualizer",
+            keys.max_tokens_per_run,
+            keys.max_cost_per_run,
+            keys.price_per_million,
+        )
+        again = self._order.partial == "contextualization"
+        spec = replace(self._kb.context_spec(), fresh=again)
+        return ContextStage(self._ports.embedding, spec, budget, self._order.cancel.is_set)
+
     def _tidy(self) -> None:
         """What comes after the work; the next run does it where this one was stopped."""
         cancelled = self._order.cancel.is_set
         while not cancelled() and self._store.sweep_generations() >= SWEPT:
             pass
-        if self._complete and self._order.partial is None:
+        if self._complete and self._scans:
             self._store.set_meta(versions.KEY, json.dumps(self._versions.to_json()))
         if self._complete and not (cancelled() or self._trouble):
             self._store.end_redo()
 
     def _text_stage(self, sizes: Sizes, since: str) -> TextStage:
         force = self._order.force
-        redo = versions.redo_rule(self._versions, since if force else "")
+        depth = Depth.EXTRACT if force else Depth.CHUNK
+        redo = versions.redo_rule(self._versions, since if self._scans else "", depth)
         sources = self._kb.sources()
         connectors = {source.label: connector_for(source) for source in sources}
         self._connectors = connectors
@@ -181,11 +202,12 @@ class Run:
             max_bytes=self._ports.settings.max_file_mb << 20,
         )
         quick = versions.quick(self._description)
-        plan = TextPlan(connectors, redo, self._order.accept_deletions, bench, quick)
+        contexts, accept = self._context_stage, self._order.accept_deletions
+        plan = TextPlan(connectors, redo, accept, bench, contexts, quick)
         return TextStage(plan, self._reader, self._inbox, self._stop, self._order.cancel.is_set)
 
     def _start(self) -> None:
-        if self._order.partial is None:
+        if self._scans:
             self._spawn("scan", self._text.direct)
             for number in range(self._ports.settings.extract_workers):
                 self._spawn(f"extract-{number}", self._text.work)
@@ -245,6 +267,8 @@ class Run:
 
     def _finish_text(self, message: TextDone) -> None:
         self._writer.flush()
+        if (trouble := self._context_stage.trouble) and not self._order.cancel.is_set():
+            self._warnings.append(f"Some chunks have no context yet: {trouble}")
         self._complete = message.complete
         self._note_sources(message.reports)
         self._reporter.finish_text()

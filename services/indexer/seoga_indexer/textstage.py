@@ -13,6 +13,7 @@ from seoga.storage.reading import document
 from seoga.storage.records import FileRow, KnownFile
 from seoga_indexer.changes import Change, Redo, Verdict
 from seoga_indexer.channel import Channel, Stopped, Tally
+from seoga_indexer.contextstage import ContextStage
 from seoga_indexer.outcome import Barrier, Gone, Looked, Message, Moved, TextDone, Twin, Work
 from seoga_indexer.pipeline import Bench, index_files
 from seoga_indexer.preparing import name_of, title_tokens
@@ -47,6 +48,7 @@ class TextPlan:
     redo: Redo
     accept: bool
     bench: Bench
+    contexts: ContextStage
     quick: Collection[str] = ()
 
 
@@ -97,7 +99,8 @@ class TextStage:
         except Cancelled:
             return
         self._twins += [one for one in outcomes if isinstance(one, Twin)]
-        if rest := [one for one in outcomes if not isinstance(one, Twin)]:
+        apply = self.plan.contexts.apply
+        if rest := [apply(one) for one in outcomes if not isinstance(one, Twin)]:
             self.inbox.put(Looked(rest))
 
     def _shown(self, work: Work) -> Work:

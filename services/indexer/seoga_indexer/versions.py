@@ -19,6 +19,8 @@ from seoga_indexer.chunking import CHUNKER_VERSION
 from seoga_indexer.preparing import Sizes
 
 KEY = "versions"
+# Ends what a row says of a file whose chunks did not all get the context they should have.
+RAW = "+raw"
 # What a newly installed library, language or model may heal.
 _HEALED = frozenset(
     {
@@ -80,8 +82,9 @@ class Versions:
         }
 
 
-def current(description: Mapping[str, Any], sizes: Sizes) -> Versions:
-    """The versions of this program and of the extraction service (`Extraction.describe`)."""
+def current(description: Mapping[str, Any], sizes: Sizes, context: str = "") -> Versions:
+    """The versions of this program and of the extraction service (`Extraction.describe`).
+    `context` names the LLM and the prompt that chunks get their context from, "" for none."""
     formats = {
         name: found
         for name, found in sorted(description.get("formats", {}).items())
@@ -92,7 +95,7 @@ def current(description: Mapping[str, Any], sizes: Sizes) -> Versions:
     limits = (sizes.target_chars, sizes.overlap_chars, sizes.max_chars)
     return Versions(
         extraction=str(description.get("version", "")),
-        chunking=".".join(map(str, (*cutting, *limits))),
+        chunking=".".join(map(str, (*cutting, *limits, *([context] if context else [])))),
         formats=versions,
         nesting=frozenset(name for name, found in formats.items() if found.get("nests")),
         cheap=frozenset(name for name, found in formats.items() if found.get("cheap")),
@@ -127,11 +130,12 @@ def outdated(store: DocumentStore, now: Versions) -> Counter[str]:
     return found
 
 
-def redo_rule(now: Versions, forced_since: str = "") -> Redo:
+def redo_rule(now: Versions, forced_since: str = "", depth: Depth = Depth.EXTRACT) -> Redo:
     """From which stage on known files are done again. `forced_since`: when a run began that does
-    all of them again from the first; those indexed since then are done."""
+    all of them again from `depth` on; those indexed since then are done."""
 
     def forced(known: KnownFile) -> Depth:
-        return now.depth(known) if known.indexed_at > forced_since else Depth.EXTRACT
+        done = known.indexed_at > forced_since
+        return now.depth(known) if done else max(depth, now.depth(known))
 
     return forced if forced_since else now.depth

@@ -66,6 +66,13 @@ def _pack_chunk(prepared: PreparedChunk) -> PackedChunk:
     )
 
 
+def with_context(chunk: PackedChunk, context: str, keywords: str, tokens: Tokens) -> PackedChunk:
+    """The same chunk with what an LLM says of it, and the keyword index of both."""
+    text, heading, header, *_ = chunk.key
+    key = (text, heading, header, context, keywords)
+    return chunk._replace(key=key, tokens=tokens, words=_hash(key))
+
+
 def _hash(key: Key) -> int:
     data = "\0".join(key).encode("utf-8", "surrogatepass")
     return int.from_bytes(blake2b(data, digest_size=8).digest(), "big", signed=True)

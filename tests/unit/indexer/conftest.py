@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from seoga.contracts.embedding import Passage, PassageVectors, Vector
+from seoga.contracts.embedding import Context, Excerpt, Passage, PassageVectors, Vector
 from seoga.contracts.extraction import Event
 from seoga.contracts.indexing import RunResult
 from seoga.errors import EmbeddingFailed, ExtractionFailed, ProviderFault, Reason
 from seoga.kb import Kb, find_kb
-from seoga.models import DocumentInfo, EmbeddingSpec, ModelCard, Section
+from seoga.models import ContextSpec, DocumentInfo, EmbeddingSpec, ModelCard, Section
 from seoga.settings import Settings
 from seoga.storage.database import open_reader
 from seoga.text.tokens import query_terms
@@ -73,9 +73,14 @@ class CountingEmbedding:
         self.model = "bytes"
         self.calls = 0
         self.texts: list[str] = []
+        self.passages: list[Passage] = []
         self.faults: list[Exception] = []
         self.refused: set[str] = set()
         self.unreached: set[str] = set()
+        self.excerpts: list[Excerpt] = []
+        self.contexts = 0
+        self.context_faults: list[Exception] = []
+        self.unanswered: set[str] = set()
         self.tokens = 0
         self.price = 0.0
         self.before: Callable[[], None] = lambda: None
@@ -94,6 +99,7 @@ class CountingEmbedding:
 
     def _one(self, passage: Passage) -> PassageVectors | EmbeddingFailed:
         self.texts.append(passage.text)
+        self.passages.append(passage)
         if any(word in passage.text for word in self.refused):
             return EmbeddingFailed("refused", fault=ProviderFault.REJECTED)
         if any(word in passage.text for word in self.unreached):
@@ -105,6 +111,21 @@ class CountingEmbedding:
 
     def embed_query(self, text: str, spec: EmbeddingSpec) -> Vector:
         raise NotImplementedError
+
+    def contextualize(
+        self, excerpts: Sequence[Excerpt], spec: ContextSpec
+    ) -> list[Context | EmbeddingFailed]:
+        if self.context_faults:
+            raise self.context_faults.pop(0)
+        self.excerpts += excerpts
+        return [self._context(excerpt, spec) for excerpt in excerpts]
+
+    def _context(self, excerpt: Excerpt, spec: ContextSpec) -> Context | EmbeddingFailed:
+        if any(word in excerpt.text for word in self.unanswered):
+            return EmbeddingFailed("no context in the answer", fault=ProviderFault.BAD_OUTPUT)
+        self.contexts += 1
+        said = f"{spec.model} says of {excerpt.title}"
+        return Context(said, "열쇠말, keyphrase", 80, 20, 0.001)
 
     def close(self) -> None:
         return

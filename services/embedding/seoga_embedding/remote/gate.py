@@ -58,6 +58,8 @@ class Gate:
                 self.calls += 1
             try:
                 yield
+            except NotMade:
+                raise
             except CallFailed as error:
                 self._failed(error, key)
                 raise

@@ -13,7 +13,7 @@ from seoga import __version__
 from seoga.contracts.deadline import given, remaining
 from seoga.errors import ConfigError
 from seoga_embedding.provider import Call, Endpoint
-from seoga_embedding.remote.faults import CallFailed, Trouble, failure, is_error, reply_of
+from seoga_embedding.remote.faults import CallFailed, NotMade, Trouble, failure, is_error, reply_of
 
 # Connecting is quick or hopeless; a batch of long texts on a slow machine takes minutes.
 _CONNECT_S: Final = 5.0
@@ -43,7 +43,7 @@ class Wire:
         left = remaining()
         if left is not None:
             if not left:
-                raise CallFailed(Trouble.OUTAGE, f"did not answer within {given():g} s")
+                raise NotMade(Trouble.OUTAGE, f"did not answer within {given():g} s")
             read_s = min(read_s, left)
         try:
             response = self._client.send(self._request(call, read_s))

@@ -1,0 +1,155 @@
+"""Between chunking and commit 1: an LLM sets each chunk in its document. A chunk that gets no
+context stays as it is, and a later run asks again."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TypeVar
+
+from xxhash import xxh3_64_hexdigest
+
+from seoga.contracts.embedding import Context, Embedding, Excerpt, of_provider
+from seoga.errors import (
+    ConfigError,
+    EmbeddingFailed,
+    MissingDependency,
+    ProviderFault,
+    Reason,
+    SeogaError,
+    ServiceUnavailable,
+)
+from seoga.models import ContextSpec, FileState, Stage
+from seoga.storage.packing import PackedChunk, PackedFile, with_context
+from seoga.storage.records import FileRow
+from seoga.text.tokens import index_text
+from seoga_indexer.budget import Budget
+from seoga_indexer.outcome import Text
+from seoga_indexer.versions import RAW
+
+Seen = TypeVar("Seen")
+
+# A stop waits for so many answers at most.
+_PART = 16
+# The service tries each call a few times before it says that the provider is down.
+_MAX_FAILED = 2
+_AROUND = 1200
+_OUTLINE = 3000
+_FINAL = (ProviderFault.AUTH, ProviderFault.RATE)
+
+
+def identity_of(spec: ContextSpec) -> str:
+    """What makes contexts comparable: provider, model, prompt; "" where there are none."""
+    if not spec.provider:
+        return ""
+    return xxh3_64_hexdigest("\0".join((spec.provider, spec.model, spec.prompt)).encode())[:8]
+
+
+@dataclass(slots=True)
+class ContextStage:
+    """Thread-safe. `trouble` says why no further call is made in this run."""
+
+    embedding: Embedding
+    spec: ContextSpec
+    budget: Budget
+    cancelled: Callable[[], bool]
+    trouble: str = ""
+    _failed: int = 0
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def apply(self, outcome: Seen) -> Seen | Text:
+        """The same with contexts, where it is a text and the KB wants them."""
+        if not self.spec.provider or not isinstance(outcome, Text):
+            return outcome
+        packed = outcome.packed
+        chunks, why = self._contextualized(packed)
+        raw = sum(1 for chunk in chunks if not chunk.key[3])
+        return Text(packed._replace(chunks=chunks, row=_row(packed.row, raw, len(chunks), why)))
+
+    def _contextualized(self, packed: PackedFile) -> tuple[list[PackedChunk], str]:
+        chunks, why = list(packed.chunks), ""
+        excerpts = list(_excerpts(packed))
+        for first in range(0, len(chunks), _PART):
+            answers = self._ask(excerpts[first : first + _PART])
+            for at, answer in enumerate(answers, start=first):
+                if isinstance(answer, Context):
+                    chunks[at] = _with(chunks[at], answer)
+                else:
+                    why = answer.message
+        return chunks, why or self.trouble
+
+    def _ask(self, excerpts: Sequence[Excerpt]) -> Sequence[Context | EmbeddingFailed]:
+        if self.trouble or self.cancelled():
+            return ()
+        try:
+            answers = self.embedding.contextualize(excerpts, self.spec)
+        except (ConfigError, MissingDependency) as error:
+            self._give_up(error.message)
+            return ()
+        except (EmbeddingFailed, ServiceUnavailable) as error:
+            self._after(error)
+            return ()
+        self._count(answers)
+        return answers
+
+    def _count(self, answers: Sequence[Context | EmbeddingFailed]) -> None:
+        found = [answer for answer in answers if isinstance(answer, Context)]
+        tokens = sum(answer.tokens_in + answer.tokens_out for answer in found)
+        with self._lock:
+            spent = self.budget.spend(tokens, sum(answer.cost for answer in found))
+        if spent:
+            self._give_up(spent)
+        for answer in answers:
+            if isinstance(answer, EmbeddingFailed) and of_provider(answer):
+                self._after(answer)
+                return
+        self._failed = 0
+
+    def _after(self, error: SeogaError) -> None:
+        self._failed += 1
+        final = isinstance(error, EmbeddingFailed) and error.fault in _FINAL
+        if final or self._failed >= _MAX_FAILED:
+            self._give_up(error.message)
+
+    def _give_up(self, why: str) -> None:
+        self.trouble = self.trouble or why
+
+
+def _excerpts(packed: PackedFile) -> Iterator[Excerpt]:
+    texts = [chunk.key[0] for chunk in packed.chunks]
+    paths = [" > ".join(json.loads(chunk.key[1])) for chunk in packed.chunks]
+    outline = "\n".join(dict.fromkeys(path for path in paths if path))[:_OUTLINE]
+    for at, chunk in enumerate(packed.chunks):
+        header = f"{chunk.key[2]}\n" if chunk.key[2] else ""
+        yield Excerpt(
+            header + texts[at],
+            title=packed.row.title,
+            heading=paths[at],
+            outline=outline,
+            before=texts[at - 1][-_AROUND:] if at else "",
+            after=texts[at + 1][:_AROUND] if at + 1 < len(texts) else "",
+        )
+
+
+def _with(chunk: PackedChunk, context: Context) -> PackedChunk:
+    keywords = " ".join(filter(None, (chunk.tokens.keywords, index_text(context.keywords))))
+    tokens = chunk.tokens._replace(context=index_text(context.text), keywords=keywords)
+    return with_context(chunk, context.text, context.keywords, tokens)
+
+
+def _row(row: FileRow, raw: int, chunks: int, why: str) -> FileRow:
+    """A row that says when chunks stayed raw, so that a later run takes the file again."""
+    if not raw:
+        return row
+    marked = replace(row, made=row.made + RAW)
+    if row.state is not FileState.READY:
+        return marked
+    return replace(
+        marked,
+        state=FileState.DEGRADED,
+        stage=Stage.CONTEXT,
+        reason=Reason.CONTEXT,
+        detail=f"{raw} of {chunks} passages have no context: {why or 'stopped'}"[:500],
+    )
