@@ -51,6 +51,11 @@ EXTRACTION_PAGES = Counter(
     "seoga_extraction_pages_total", "Pages read, by what gave their text: text or ocr.", ("how",)
 )
 OCR_SECONDS = Counter("seoga_extraction_ocr_seconds", "Seconds spent recognising pages.")
+OCR_FAILED = Counter(
+    "seoga_extraction_ocr_failed_pages_total",
+    "Pages that should have been recognised and were not, by reason.",
+    ("reason",),
+)
 OCR_CONFIDENCE = Histogram(
     "seoga_extraction_ocr_confidence_ratio",
     "How sure the recognition of a page is; 0 where it failed.",

@@ -65,7 +65,10 @@ class Costs:
         if isinstance(event, DocumentInfo):
             self._format = event.format or UNKNOWN
         elif isinstance(event, Section) and event.kind is SectionKind.PAGE and "ocr" in event.meta:
-            metrics.OCR_CONFIDENCE.observe(event.meta["ocr"].get("confidence", 0))
+            ocr = event.meta["ocr"]
+            metrics.OCR_CONFIDENCE.observe(ocr.get("confidence", 0))
+            if reason := ocr.get("error"):
+                metrics.OCR_FAILED.labels(reason).inc()
         return event
 
 

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from PIL import Image, ImageDraw
 
+from seoga import metrics
 from seoga.errors import ExtractionFailed, Reason
 from seoga.models import DocumentInfo, Place, Section, SectionKind
 from seoga.settings import Settings
@@ -120,10 +121,13 @@ def test_a_page_that_takes_too_long_is_marked_and_the_rest_goes_on(
     document.new_page().insert_text((72, 72), "the page after the scan")
     path = tmp_path / "a.pdf"
     path.write_bytes(document.tobytes())
+    failed = metrics.OCR_FAILED.labels("timeout")
+    before = failed._value.get()
     events = list(with_settings(ocr_page_s=0.05).extract(path, "a.pdf"))
     sections = [one for one in events if isinstance(one, Section)]
     assert sections[0].meta == {"needs_ocr": True, "ocr": {"error": "timeout"}}
     assert sections[-1].text == "the page after the scan"
+    assert failed._value.get() == before + 1
 
 
 def test_recognition_is_not_counted_as_time_of_the_parser(
