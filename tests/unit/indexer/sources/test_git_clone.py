@@ -100,7 +100,7 @@ class Files(SimpleHTTPRequestHandler):
     elsewhere = ""
 
     def do_GET(self) -> None:
-        self.server.seen.append(self.headers.get("Authorization", ""))  # type: ignore[attr-defined]
+        self.server.seen.append(self.headers.get("Authorization", ""))
         if self.elsewhere:
             self.send_response(301)
             self.send_header("Location", self.elsewhere + self.path)
@@ -124,7 +124,7 @@ def web(tmp_path: Path) -> Iterator[Callable[..., Any]]:
     def start(elsewhere: str = "") -> ThreadingHTTPServer:
         handler = type("Handler", (Files,), {"elsewhere": elsewhere})
         server = ThreadingHTTPServer(("127.0.0.1", 0), partial(handler, directory=str(tmp_path)))
-        server.seen = []  # type: ignore[attr-defined]
+        server.seen = []
         threading.Thread(target=server.serve_forever, daemon=True).start()
         started.append(server)
         return server

@@ -176,7 +176,7 @@ def test_a_search_that_fails_half_way_gives_nothing(jira: FakeJira, means: Means
             return Reply({"errorMessages": ["boom"]}, 400)
         return answer(request)
 
-    jira.answer = failing  # type: ignore[method-assign]
+    jira.answer = failing
     with (
         closing(connector_for(source(jira), means)) as connector,
         pytest.raises(SourceUnavailable, match="boom"),
@@ -197,7 +197,7 @@ def test_a_deletion_between_two_pages_loses_nobody(means: Means) -> None:
         fake.issues.pop("ABC-1", None)
         return reply
 
-    fake.answer = deleting  # type: ignore[method-assign]
+    fake.answer = deleting
     with closing(fake):
         found = [item.path for item in listing(source(fake), means)]
     assert found == ["ABC-2", "ABC-3", "ABC-4", "ABC-5"]

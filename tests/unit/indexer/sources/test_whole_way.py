@@ -201,7 +201,7 @@ def test_a_listing_that_forgets_a_page_once_deletes_nothing(world: World) -> Non
                 return Reply({"issues": [], "total": 0, "startAt": 0})
         return reply
 
-    world.jira.answer = forgetful  # type: ignore[method-assign]
+    world.jira.answer = forgetful
     assert world.run(accept_deletions=True).removed == 0
     assert len(asked) == 2
     assert world.found("marmalade") == ["tracker/OPS-1"]
@@ -225,10 +225,10 @@ def test_a_run_that_was_stopped_fetches_only_the_rest(world: World) -> None:
             cancel.set()
         return answer(request)
 
-    world.wiki.answer = stopping  # type: ignore[method-assign]
+    world.wiki.answer = stopping
     assert world.run(cancel=cancel).status == "cancelled"
     stored = stored_paths(world.kb)
-    world.wiki.answer = answer  # type: ignore[method-assign]
+    world.wiki.answer = answer
     assert world.run().status == "done"
     again = {path.rsplit("/wiki/api/v2/", 1)[-1] for path in world.read()}
     assert stored
@@ -281,7 +281,7 @@ def test_a_first_run_that_was_killed_goes_on_where_it_was(world: World, tmp_path
             release.wait(60)
         return answer(request)
 
-    world.wiki.answer = hanging  # type: ignore[method-assign]
+    world.wiki.answer = hanging
     command = EXEC.format(arguments=["exec", "--path", str(world.kb.folder)])
     with (tmp_path / "log").open("wb") as log:
         process = subprocess.Popen([sys.executable, "-c", command], stdout=log, stderr=log)
@@ -295,7 +295,7 @@ def test_a_first_run_that_was_killed_goes_on_where_it_was(world: World, tmp_path
         process.wait()
         release.set()
     assert stored
-    world.wiki.answer = answer  # type: ignore[method-assign]
+    world.wiki.answer = answer
     deadline = time.monotonic() + 60
     while (result := run_if_free(world)) is None and time.monotonic() < deadline:
         threading.Event().wait(0.2)

@@ -56,11 +56,10 @@ class Server:
         """The issues of a query and their attachments, once each."""
         query = _ORDER.sub("", jql) + _BY
         seen: set[str] = set()
-        for issue in self._by_token(query) if self.cloud else self._whole(query):
-            for item in self._items(issue, label):
-                if item.path not in seen:
-                    seen.add(item.path)
-                    yield item
+        for item in self._by_token(query, label) if self.cloud else self._whole(query, label):
+            if item.path not in seen:
+                seen.add(item.path)
+                yield item
 
     def _items(self, issue: _Json, label: str) -> Iterator[Item]:
         key, updated = part(issue.get("key") or ""), dig(issue, "fields", "updated")
@@ -90,12 +89,13 @@ class Server:
         path, ours = urlsplit(link).path, urlsplit(self.rest.base).path
         return self.rest.base + path.removeprefix(ours)
 
-    def _by_token(self, query: str) -> Iterator[_Json]:
+    def _by_token(self, query: str, label: str) -> Iterator[Item]:
         token, seen = "", set[str]()
         for _ in range(_MOST_PAGES):
             step = {"nextPageToken": token} if token else {}
             answer = self._search("/rest/api/3/search/jql", query, step)
-            yield from self._issues(answer)
+            for issue in self._issues(answer):
+                yield from self._items(issue, label)
             token = str(answer.get("nextPageToken") or "")
             if not token or answer.get("isLast") is True:
                 return
@@ -104,27 +104,29 @@ class Server:
             seen.add(token)
         raise SourceUnavailable(f"{self.rest.host} never ends its search")
 
-    def _whole(self, query: str) -> list[_Json]:
-        """All issues by offsets, of one state of the query: what is deleted on the way moves the
+    def _whole(self, query: str, label: str) -> list[Item]:
+        """All items by offsets, of one state of the query: what is deleted on the way moves the
         others over the border of a page."""
         for _ in range(_TIMES):
-            found, total = self._by_offset(query)
-            if len({issue.get("key") for issue in found}) == total:
+            found, total = self._by_offset(query, label)
+            if len({item.path for item in found if "/" not in item.path}) == total:
                 return found
         raise SourceUnavailable(
             f"{self.rest.host} changes while it is listed: its pages do not add up to its total",
             "The next run asks again.",
         )
 
-    def _by_offset(self, query: str) -> tuple[list[_Json], int]:
-        found: list[_Json] = []
+    def _by_offset(self, query: str, label: str) -> tuple[list[Item], int]:
+        found: list[Item] = []
+        start = 0
         for _ in range(_MOST_PAGES):
-            answer = self._search("/rest/api/2/search", query, {"startAt": len(found)})
+            answer = self._search("/rest/api/2/search", query, {"startAt": start})
             issues, total = self._issues(answer), answer.get("total")
             if not isinstance(total, int):
                 raise SourceUnavailable(f"{self.rest.host} answers a search without a total")
-            found += issues
-            if not issues or len(found) >= total:
+            found += [item for issue in issues for item in self._items(issue, label)]
+            start += len(issues)
+            if not issues or start >= total:
                 return found, total
         raise SourceUnavailable(f"{self.rest.host} never ends its search")
 
