@@ -64,9 +64,10 @@ class Child:
         """MiB it held after its last file."""
         return self._rss
 
-    def send(self, path: Path, name: str) -> None:
-        """Asks for one file. Raises Gone."""
-        self._ask({"path": str(path), "name": name})
+    def send(self, path: Path, name: str, whole: bool = False) -> None:
+        """Asks for one file; `whole`: for all of it, though its format has another lane. Raises
+        Gone."""
+        self._ask({"path": str(path), "name": name, "whole": whole})
         self._files += 1
 
     def check(self) -> None:

@@ -61,6 +61,14 @@ _TEXT_EXTENSIONS = {
 }
 
 
+class OtherLane(Exception):
+    """A file inside needs the process of another lane: the whole file must be read there."""
+
+    def __init__(self, lane: str) -> None:
+        super().__init__(lane)
+        self.lane = lane
+
+
 @cache
 def formats(package: str) -> tuple[Format, ...]:
     """The formats that the modules of `package` declare; the binary ones first."""
@@ -87,9 +95,11 @@ def choose(source: Input, known: Sequence[Format]) -> Format:
 
 def opened(source: Input, known: Sequence[Format]) -> Parsed:
     """The events of a file inside another one. Raises ExtractionFailed, and only that (or
-    MemoryError), so that the file around it goes on."""
+    MemoryError, or OtherLane), so that the file around it goes on."""
     chosen = choose(source, known)
-    if chosen.lane:
+    if chosen.lane and source.lane is not None and chosen.lane != source.lane:
+        raise OtherLane(chosen.lane)
+    if chosen.lane and source.lane is None:
         raise ExtractionFailed(
             f"{chosen.name} is read only as a file of its own.",
             "Add it to the source by itself.",
@@ -103,7 +113,7 @@ def opened(source: Input, known: Sequence[Format]) -> Parsed:
         )
     try:
         yield from chosen.parse(source)
-    except (SeogaError, MemoryError):
+    except (SeogaError, MemoryError, OtherLane):
         raise
     except Exception as error:
         raise corrupt(f"The {chosen.name} file inside could not be read ({error}).") from error

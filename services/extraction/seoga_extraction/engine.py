@@ -23,6 +23,8 @@ FORMATS = "seoga_extraction.formats"
 # again. A change in one format raises the `version` of that format alone.
 VERSION = "4"
 
+Frames = Generator[dict[str, Any], None, dict[str, Any]]
+
 
 class ExtractionEngine:
     """Implements `Extraction` with `settings.extract_workers` children, and one more for speech
@@ -53,15 +55,16 @@ class ExtractionEngine:
 
     def _messages(self, path: Path, name: str) -> Generator[dict[str, Any], None, None]:
         """The frames of one file, from a child of the lane that its format asks for."""
-        last = yield from self._frames(self._pools[COMMON], lambda child: child.send(path, name))
+        common = self._frames(self._pools[COMMON], lambda child: child.send(path, name))
+        last, told = yield from _after(common, 0)
         if "lane" in last:
             pool = self._pools[last["lane"]]
-            last = yield from self._frames(pool, lambda child: child.send(path, name))
+            other = self._frames(pool, lambda child: child.send(path, name, whole=True))
+            # It is read from its beginning: what was told is not told again.
+            last, _ = yield from _after(other, told)
         yield last
 
-    def _frames(
-        self, pool: Pool, ask: Callable[[Child], None]
-    ) -> Generator[dict[str, Any], None, dict[str, Any]]:
+    def _frames(self, pool: Pool, ask: Callable[[Child], None]) -> Frames:
         """What one child answers; the last frame is returned, after the child was given back."""
         child = _asked(pool, ask)
         healthy = False
@@ -127,6 +130,23 @@ class ExtractionEngine:
         """Ends the children; streams that are still read end with an error."""
         for pool in self._pools.values():
             pool.close()
+
+
+def _after(
+    frames: Frames, told: int
+) -> Generator[dict[str, Any], None, tuple[dict[str, Any], int]]:
+    """The frames without their first `told` events; returns the last one, and how many events
+    came before it."""
+    seen = 0
+    with closing(frames):
+        while True:
+            try:
+                message = next(frames)
+            except StopIteration as end:
+                return {**end.value, "events": end.value["events"][max(told - seen, 0) :]}, seen
+            left = max(told - seen, 0)
+            seen += len(message["events"])
+            yield {**message, "events": message["events"][left:]}
 
 
 def _asked(pool: Pool, ask: Callable[[Child], None]) -> Child:

@@ -58,6 +58,8 @@ class Input:
         self.reader: Callable[[Input], Parsed] | None = None
         # What the lane of the format was told, and how it answers beside its events.
         self.options: Mapping[str, Any] = {}
+        # The lane that reads it; None where there are no others to go to.
+        self.lane: str | None = None
         self.figures: dict[str, float] = {}
         self.on_grant: Callable[[float], None] | None = None
 
@@ -157,6 +159,7 @@ class Input:
             held.flush()
             source = Input(Path(held.name), name, self.limits, self.depth + 1)
             source.options, source.on_grant = self.options, self.on_grant
+            source.lane = self.lane
             try:
                 yield from self.reader(source)
             finally:

@@ -48,18 +48,17 @@ def lanes(settings: Settings) -> tuple[Lane, ...]:
         file_mb=settings.max_file_mb,
     )
     # Threads of text recognition would each reserve a heap of 64 MiB of the address space.
-    common = Lane(
-        COMMON,
-        settings.extract_workers,
-        limits,
-        {**OcrConfig.of(settings).to_json(), "passwords_file": settings.passwords_file},
-        {"MALLOC_ARENA_MAX": "2"},
-    )
-    return (common, _speech(settings))
+    options = {**OcrConfig.of(settings).to_json(), "passwords_file": settings.passwords_file}
+    few_heaps = {"MALLOC_ARENA_MAX": "2"}
+    common = Lane(COMMON, settings.extract_workers, limits, options, few_heaps)
+    return (common, _speech(settings, options))
 
 
-def _speech(settings: Settings) -> Lane:
-    """One process: a model fills the device, and a second one would only slow the first."""
+def _speech(settings: Settings, options: Mapping[str, Any]) -> Lane:
+    """One process: a model fills the device, and a second one would only slow the first.
+
+    It is told what the common ones are, for files that hold recordings.
+    """
     from seoga_extraction.speech.config import SpeechConfig
     from seoga_extraction.speech.cuda import library_path
 
@@ -79,7 +78,9 @@ def _speech(settings: Settings) -> Lane:
         threads=settings.cores,
         seconds_per_second=settings.speech_timeout_factor,
     )
-    return Lane(SPEECH, 1, limits, config.to_json(), _variables(settings, library_path()))
+    return Lane(
+        SPEECH, 1, limits, {**options, **config.to_json()}, _variables(settings, library_path())
+    )
 
 
 def _variables(settings: Settings, libraries: str) -> dict[str, str]:

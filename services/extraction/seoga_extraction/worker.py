@@ -1,8 +1,8 @@
 """The child process: reads requests from stdin, answers with frames on stdout, one file at a time.
 
-Request: one line of JSON `{"path", "name"}`, or `{"check": true}` to hear what the formats of this
-lane found to work with. Frame: 4 bytes of length (big endian), then JSON `{"events": [...]}`. One
-may have `"grant_s"`, more time for this file. The last one has `"end": true`, and may have
+Request: one line of JSON `{"path", "name", "whole"}`, or `{"check": true}` to hear what the formats
+of this lane found to work with. Frame: 4 bytes of length (big endian), then JSON `{"events":
+[...]}`. One may have `"grant_s"`, more time for this file. The last has `"end": true`, and may have
 `"error"`, `"format"`, `"figures"` (numbers for metrics), `"status"` (the answer to a check) or
 `"lane"`: it read nothing, a child of that lane must be asked.
 """
@@ -26,7 +26,7 @@ from seoga.contracts.extraction import Event, pack, unreadable
 from seoga.errors import ExtractionFailed, Reason, SeogaError, wire
 from seoga.models import DocumentInfo, Section
 from seoga.text.normal import nfc
-from seoga_extraction.detect import choose, formats
+from seoga_extraction.detect import OtherLane, choose, formats
 from seoga_extraction.format import Format, Input
 from seoga_extraction.lanes import Lane
 from seoga_extraction.limits import MIB, Limits, limit_cpu, limit_memory, resident_mb
@@ -112,6 +112,11 @@ class Answer:
             self._events = []
         self._frame(last)
 
+    def pass_on(self, lane: str) -> None:
+        """The last frame of a file that a child of another lane must read."""
+        self._events = []
+        self.end(None, lane=lane)
+
     def _frame(self, more: dict[str, Any]) -> None:
         message = {"events": self._events, **more}
         # Lone surrogates (broken fonts, broken UTF-16) cannot be stored: they become "?".
@@ -136,8 +141,9 @@ def _clean(text: str) -> str:
     return nfc(text.replace("\x00", "") if "\x00" in text else text)
 
 
-def serve(source: Input, known: Sequence[Format], answer: Answer, lane: str = "") -> None:
-    """Answers one file. One whose format has another lane than this child is passed on."""
+def serve(source: Input, known: Sequence[Format], answer: Answer, whole: bool = False) -> None:
+    """Answers one file. One whose format has another lane than this child is passed on, and so is
+    one that holds such a file; `whole`: it was, so that it is read here."""
     error: SeogaError | None = None
     chosen: Format | None = None
     try:
@@ -150,11 +156,14 @@ def serve(source: Input, known: Sequence[Format], answer: Answer, lane: str = ""
                 f"pip install {missing}",
                 Reason.MISSING_DEPENDENCY,
             )
-        if chosen.lane != lane:
-            answer.end(None, lane=chosen.lane)
+        if chosen.lane != source.lane and not whole:
+            answer.pass_on(chosen.lane)
             return
         for event in chosen.parse(source):
             answer.add(event)
+    except OtherLane as other:
+        answer.pass_on(other.lane)
+        return
     except SeogaError as told:
         error = told
     except OSError as failed:
@@ -244,7 +253,8 @@ def main() -> None:
         source = Input(Path(request["path"]), request["name"], lane.limits)
         source.options = lane.options
         source.on_grant = answer.grant
-        serve(source, known, answer, lane.name)
+        source.lane = lane.name
+        serve(source, known, answer, bool(request.get("whole")))
 
 
 if __name__ == "__main__":

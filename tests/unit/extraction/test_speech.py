@@ -9,6 +9,7 @@ import threading
 import time
 import wave
 from collections.abc import Callable, Iterator, Sequence
+from email.message import EmailMessage
 from pathlib import Path
 from typing import Any
 
@@ -193,6 +194,29 @@ def test_answers_to_questions_about_recordings_are_heard(
         text = words(sections).casefold()
         assert text
         assert all(answer.casefold() in text for answer in one["answer_contains"])
+
+
+def test_a_recording_attached_to_a_mail_is_heard_and_nothing_comes_twice(
+    engine: ExtractionEngine, handed: Path, tmp_path: Path
+) -> None:
+    mail = EmailMessage()
+    mail["From"], mail["To"], mail["Subject"] = "a@b.c", "d@e.f", "Speech"
+    # So long that some of it is told before the recording is met.
+    mail.set_content("\n\n".join(f"paragraph {number} of the mail" for number in range(9000)))
+    sound = (handed / "audio" / "whisper__jfk.flac").read_bytes()
+    mail.add_attachment(sound, maintype="audio", subtype="flac", filename="jfk.flac")
+    mail.add_attachment("and *text*", filename="after.md")
+    path = tmp_path / "mail.eml"
+    path.write_bytes(mail.as_bytes())
+    info, *sections = engine.extract(path, "mail.eml")
+    assert isinstance(info, DocumentInfo)
+    assert info.format == "eml"
+    texts = [one.text for one in sections if isinstance(one, Section)]
+    assert len(texts) == len(set(texts)) > 9000
+    heard = [one for one in sections if getattr(one, "kind", "") is SectionKind.TRANSCRIPT]
+    assert heard[0].heading_path == ("Speech", "Attachment: jfk.flac")
+    assert "ask not what your country" in " ".join(one.text for one in heard)
+    assert texts[-1] == "and *text*"
 
 
 def test_documents_are_read_while_a_recording_is(

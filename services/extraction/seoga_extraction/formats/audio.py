@@ -54,7 +54,7 @@ def _mpeg(head: bytes) -> bool:
 
 
 def _parse(source: Input) -> Parsed:
-    if not source.options:
+    if "speech" not in source.options:
         raise ExtractionFailed(
             "This is a recording inside another file, which is not transcribed.",
             "Save it as a file of its own.",

@@ -36,9 +36,9 @@ class SpeechConfig:
 
     def to_json(self) -> dict[str, Any]:
         """A JSON object."""
-        return asdict(self)
+        return {"speech": asdict(self)}
 
     @staticmethod
-    def from_json(data: Mapping[str, Any]) -> SpeechConfig:
+    def from_json(options: Mapping[str, Any]) -> SpeechConfig:
         """Inverse of `to_json`."""
-        return SpeechConfig(**data)
+        return SpeechConfig(**options["speech"])

@@ -35,12 +35,14 @@ _TYPICAL = frozenset(
 # YAML and other files of keys look like headers too.
 _NAMED = ("", ".eml", ".mht", ".mhtml", ".mail", ".msg", ".doc", ".txt")
 MAX_ATTACHMENTS = 200
+_WAITING = (Reason.ENCRYPTED, Reason.MISSING_MODEL, Reason.MISSING_DEPENDENCY)
 
 
 def parse(source: Input) -> Parsed:
     """The body as HTML where that says more than the plain text; attachments follow it.
 
-    An attachment that a password would open is told at the end too, so that a person hears of it.
+    An attachment that a password or a model would open is told at the end too, so that a person
+    hears of it.
     """
     message = _message(source.data)
     mend(message)
@@ -85,7 +87,7 @@ def _body(source: Input, part: Part, path: tuple[str, ...]) -> Iterator[Section]
 
 
 def _attachments(source: Input, parts: list[Part], outline: Outline) -> Iterator[Section]:
-    locked: ExtractionFailed | None = None
+    waiting: ExtractionFailed | None = None
     for count, part in enumerate(parts):
         name = one_line(part.name) or f"attachment {count + 1}"
         yield outline.heading(2, f"Attachment: {name}")
@@ -101,13 +103,13 @@ def _attachments(source: Input, parts: list[Part], outline: Outline) -> Iterator
                     yield under(event, path, len(path))
         except ExtractionFailed as error:
             yield _unread(name, part, error.message, path)
-            if error.reason is Reason.ENCRYPTED:
-                locked = locked or error
+            if error.reason in _WAITING:
+                waiting = waiting or error
             continue
         if not said:
             yield _unread(name, part, "it holds no text", path)
-    if locked is not None:
-        raise locked
+    if waiting is not None:
+        raise waiting
 
 
 def _unread(name: str, part: Part, why: str, path: tuple[str, ...]) -> Section:
@@ -147,5 +149,5 @@ FORMAT = Format(
     sniff=sniff,
     text=True,
     nests=True,
-    version="2",
+    version="3",
 )
