@@ -202,7 +202,8 @@ def test_a_parser_that_ends_badly_is_counted_by_how(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: str, reason: Reason
 ) -> None:
     monkeypatch.setenv("PYTHONPATH", str(HOSTILE))
-    config = Settings(extract_workers=1, extract_timeout_s=2, extract_memory_mb=256)
+    seconds = 2 if reason is Reason.TIMEOUT else 60
+    config = Settings(extract_workers=1, extract_timeout_s=seconds, extract_memory_mb=256)
     engine = ExtractionEngine(config, "seoga_hostile_formats")
     path = tmp_path / "x"
     path.write_text(f"ATTACK {what}")
