@@ -64,7 +64,7 @@ class Room:
         self.chance = random.Random(seed)
         self.made = 0
         (self.base / "kb").mkdir(parents=True)
-        self.docs.mkdir()
+        self.docs.mkdir(parents=True)
         for _ in range(FIRST):
             self.add()
         self.configure("hashing")
@@ -156,7 +156,8 @@ class Room:
             known = (name, content) in rows if path.suffix in CHEAP else content in have
             if known and path.stat().st_size:
                 done.add(_work("read", name, _digest(path.read_bytes())))
-        texts = self.query("SELECT DISTINCT text FROM chunks WHERE state = 'Indexed'")
+        # Copies that came while the original was waiting wait with it, and get their own.
+        texts = self.query("SELECT text FROM chunks GROUP BY text HAVING min(state = 'Indexed')")
         return done | {_work("embed", "-", _digest(text.encode())) for (text,) in texts}
 
     def faults(self) -> dict[str, list[str]]:
