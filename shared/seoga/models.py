@@ -6,8 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from enum import StrEnum
-from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from seoga.cells import joined
 
@@ -174,8 +173,7 @@ class Source:
     options: Mapping[str, Any] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class Item:
+class Item(NamedTuple):
     """One thing a source lists. `path` is NFC, `/`-separated and relative to the source; `size`
     in bytes, `mtime_ns` in
     nanoseconds; `version` replaces both where the source has one. `local` is where its bytes lie
@@ -187,7 +185,7 @@ class Item:
     mtime_ns: int
     version: str = ""
     url: str = ""
-    local: Path | None = None
+    local: str = ""
 
 
 @dataclass(frozen=True, slots=True)

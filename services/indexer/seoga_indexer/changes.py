@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from enum import IntEnum, StrEnum
+from typing import NamedTuple
 
 from seoga.errors import SeogaError
 from seoga.models import Item
@@ -35,8 +35,7 @@ class Depth(IntEnum):
     EXTRACT = 2
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(NamedTuple):
     """One step of the merge: `item` where the source lists it, `known` where the index has it;
     `depth` with the verdict REDO."""
 

@@ -63,7 +63,7 @@ class Preparers:
             here = self._size < 1 or self._seen <= self._after or self._closed
             child = self._idle.pop() if self._idle and not here else None
         if here:
-            return [_prepared(draft) for draft in drafts]
+            return _told([_prepared(draft) for draft in drafts])
         # A child that was killed by others is replaced once; a file that kills two is at fault.
         for _ in range(2):
             child = child or _Child()
@@ -114,8 +114,8 @@ class _Child:
     def prepare(self, drafts: Sequence[Draft]) -> list[Result | PreparingFailed]:
         """Raises EOFError or OSError when the process is gone."""
         self._connection.send([_sent(draft) for draft in drafts])
-        results: list[Result | PreparingFailed] = self._connection.recv()
-        return results
+        results: list[Result | str] = self._connection.recv()
+        return _told(results)
 
     def close(self) -> None:
         """Kills the process: it holds nothing that needs saving."""
@@ -135,6 +135,11 @@ def _section(flat: _Flat) -> Section:
     return Section(text, SectionKind(kind), heading_path, level, Place(**place), meta)
 
 
+def _told(results: Sequence[Result | str]) -> list[Result | PreparingFailed]:
+    # A fault travels as words: a child knows this module, and so its classes, as `__main__`.
+    return [PreparingFailed(one) if isinstance(one, str) else one for one in results]
+
+
 def _sent(draft: Draft) -> _Sent:
     flat = [_flat(section) for section in draft.sections]
     return (draft.row, draft.info, flat, draft.sizes, draft.trouble)
@@ -145,11 +150,11 @@ def _received(sent: _Sent) -> Draft:
     return Draft(row, info, [*map(_section, flat)], sizes, trouble)
 
 
-def _prepared(draft: Draft) -> Result | PreparingFailed:
+def _prepared(draft: Draft) -> Result | str:
     try:
         return packed(draft)
     except Exception as error:  # whatever a document does to us is told as its own fault
-        return PreparingFailed(f"{type(error).__name__}: {error}")
+        return f"{type(error).__name__}: {error}"
 
 
 def main() -> None:

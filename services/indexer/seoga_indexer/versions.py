@@ -134,8 +134,17 @@ def redo_rule(now: Versions, forced_since: str = "", depth: Depth = Depth.EXTRAC
     """From which stage on known files are done again. `forced_since`: when a run began that does
     all of them again from `depth` on; those indexed since then are done."""
 
+    # Files of one making share the answer, and there are few of them.
+    depths: dict[tuple[str, str, str, bool], Depth] = {}
+
+    def behind(known: KnownFile) -> Depth:
+        making = (known.format, known.reason, known.made, known.chunk_count > 0)
+        if making not in depths:
+            depths[making] = now.depth(known)
+        return depths[making]
+
     def forced(known: KnownFile) -> Depth:
         done = known.indexed_at > forced_since
-        return now.depth(known) if done else max(depth, now.depth(known))
+        return behind(known) if done else max(depth, behind(known))
 
-    return forced if forced_since else now.depth
+    return forced if forced_since else behind

@@ -40,6 +40,7 @@ _PENDING = (
 )
 _REDO = "redo"
 _PAGE = 5000
+_STATES = {state.value: state for state in FileState}
 # Vectors of a replaced model that go in one transaction: a fraction of a second.
 SWEPT = 2000
 
@@ -336,8 +337,8 @@ def _keep(conn: sqlite3.Connection, kept: Sequence[Kept | None]) -> None:
 
 
 def _known(row: tuple[Any, ...]) -> KnownFile:
-    head, state, tail = row[:8], FileState(row[8]), row[9:]
-    return KnownFile(*(*head, state, *tail))
+    head, state, tail = row[:8], _STATES[row[8]], row[9:]
+    return KnownFile._make((*head, state, *tail))
 
 
 def _waiting(row: tuple[Any, ...]) -> PendingChunk:

@@ -49,9 +49,9 @@ class FileRow:
 _row_fields = attrgetter(*(each.name for each in fields(FileRow)))
 
 
-@dataclass(frozen=True, slots=True)
-class KnownFile:
-    """What the index remembers of a file: enough to decide whether it changed."""
+class KnownFile(NamedTuple):
+    """What the index remembers of a file: enough to decide whether it changed. A tuple: a scan
+    makes one of every file."""
 
     id: int
     label: str

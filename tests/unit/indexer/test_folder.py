@@ -45,8 +45,8 @@ def test_a_file_has_its_size_time_and_place(tmp_path: Path) -> None:
     assert item.label == "docs"
     assert item.size == 5
     assert item.mtime_ns == (tmp_path / "sub/one.md").stat().st_mtime_ns
-    assert item.local is not None
-    assert item.local.read_text() == "hello"
+    assert item.local
+    assert Path(item.local).read_text() == "hello"
 
 
 def test_decomposed_names_are_listed_composed_and_still_open(tmp_path: Path) -> None:
@@ -54,8 +54,8 @@ def test_decomposed_names_are_listed_composed_and_still_open(tmp_path: Path) -> 
     (item,) = listing(tmp_path)
     assert isinstance(item, Item)
     assert item.path == "한글 문서/보고서.md"
-    assert item.local is not None
-    assert item.local.read_text(encoding="utf-8") == "본문"
+    assert item.local
+    assert Path(item.local).read_text(encoding="utf-8") == "본문"
 
 
 def test_two_unicode_forms_of_one_name_are_one_item_and_one_problem(tmp_path: Path) -> None:

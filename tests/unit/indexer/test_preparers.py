@@ -6,6 +6,8 @@ import os
 import signal
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
+from typing import cast
 
 import psutil
 import pytest
@@ -14,7 +16,7 @@ from seoga.errors import Reason
 from seoga.models import DocumentInfo, FileState, Place, Section, SectionKind
 from seoga.storage.packing import PackedFile
 from seoga.storage.records import FileRow, PreparedFile
-from seoga_indexer.preparers import Preparers
+from seoga_indexer.preparers import Preparers, PreparingFailed
 from seoga_indexer.preparing import Draft, Sizes, packed, prepare
 
 
@@ -121,3 +123,10 @@ def test_properties_of_other_formats_count_only_where_a_person_wrote_them() -> N
     prepared = prepare(Draft(whole.row, info, whole.sections, whole.sizes))
     assert isinstance(prepared, PreparedFile)
     assert prepared.chunks[0].tokens.keywords == "김서 서가"
+
+
+def test_files_that_travel_together_are_told_apart(preparers: Preparers) -> None:
+    broken = replace(draft("b.md"), sections=[Section(cast("str", 5))])
+    first, failure, last = preparers.prepare_all([draft("a.md"), broken, draft("c.md")])
+    assert (first, last) == (packed(draft("a.md")), packed(draft("c.md")))
+    assert isinstance(failure, PreparingFailed)

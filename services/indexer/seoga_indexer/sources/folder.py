@@ -85,16 +85,16 @@ class FolderConnector:
 
     def refresh(self, item: Item) -> Item:
         """See Connector."""
-        if item.local is None:
+        if not item.local:
             raise FileNotFoundError(item.path)
-        now = item.local.stat()
-        return replace(item, size=now.st_size, mtime_ns=now.st_mtime_ns)
+        now = os.stat(item.local)
+        return item._replace(size=now.st_size, mtime_ns=now.st_mtime_ns)
 
     def open(self, item: Item) -> AbstractContextManager[Path]:
         """See Connector."""
-        if item.local is None:
+        if not item.local:
             raise FileNotFoundError(item.path)
-        return nullcontext(item.local)
+        return nullcontext(Path(item.local))
 
     def close(self) -> None:
         """See Connector."""
@@ -132,8 +132,12 @@ class FolderConnector:
     def _entry(
         self, folder: _Folder, path: str, entry: os.DirEntry[str]
     ) -> Iterator[Item | Problem | _Folder]:
-        local = Path(entry.path)
         now = entry.stat()
+        if stat.S_ISREG(now.st_mode) and not entry.is_symlink():
+            # The way of nearly all: a Path of each would cost as much as the walk itself.
+            yield self._file(path, now, entry)
+            return
+        local = Path(entry.path)
         if stat.S_ISDIR(now.st_mode):
             inode = _inode(now)
             if inode in folder.above:
@@ -147,9 +151,13 @@ class FolderConnector:
         elif entry.is_symlink() and not self._inside(local):
             yield _leaves(path)
         elif stat.S_ISREG(now.st_mode):
-            # Rights can change without size and time: such a file must not pass as unchanged.
-            version = "" if _may_read(entry, now) else SHUT
-            yield Item(self._label, path, now.st_size, now.st_mtime_ns, version, local=local)
+            yield self._file(path, now, entry)
+
+    def _file(self, path: str, now: os.stat_result, entry: os.DirEntry[str]) -> Item:
+        # Rights can change without size and time: such a file must not pass as unchanged.
+        version = "" if _may_read(entry, now) else SHUT
+        size, modified = now.st_size, now.st_mtime_ns
+        return Item(self._label, path, size, modified, version, local=entry.path)
 
     def _ignored(self, path: str, folder: _Folder) -> bool:
         if self._exclude is not None and self._exclude.match_file(path):

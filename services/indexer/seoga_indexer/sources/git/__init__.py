@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from itertools import chain
 from pathlib import Path, PurePosixPath
 
@@ -68,7 +67,7 @@ class GitConnector:
 
     def refresh(self, item: Item) -> Item:
         """See Connector: with the date of its last commit."""
-        return replace(item, mtime_ns=self._known().dates.of(item.path))
+        return item._replace(mtime_ns=self._known().dates.of(item.path))
 
     @contextmanager
     def open(self, item: Item) -> Iterator[Path]:
