@@ -145,7 +145,7 @@ def four_processes(docs: Path, scratch: Path, ports: list[int]) -> Iterator[Depl
     with running([CHECKOUT / "deploy" / "dev"], scratch / "dev.log", env):
         deployment = Deployment(f"http://127.0.0.1:{port}", docs)
         services = [f"http://127.0.0.1:{port + offset}" for offset in range(4)]
-        until(lambda: all(Deployment(url, docs).ready() for url in services), 60, "four services")
+        until(lambda: all(Deployment(url, docs).ready() for url in services), 180, "four services")
         env["SEOGA_INDEXER_URL"] = services[3]
         subprocess.run([SEOGA, "add", docs], env=env, check=True, timeout=60)
         yield deployment
