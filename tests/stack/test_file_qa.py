@@ -1,6 +1,6 @@
 """Questions about real files of all formats: index, hybrid search, the file and the answer in it.
 
-Measured with all files: 33 of 34 questions and 29 of 30 answers. The one that is missed is an
+Measured: 33 of 34 questions and 29 of 30 answers. The one that is missed is an
 English question about a Korean file, a hundredth below the threshold of the builtin model.
 Left out here for the time of a test: scans and recordings that an accepted file beside them says in
 other bytes, and large files among those that nobody asks for.
