@@ -56,7 +56,7 @@ check: test lint types ## test, lint and types
 stack: install ## the end-to-end test in containers (needs a running Docker engine)
 	$(BIN)/pytest -m containers tests/e2e
 
-chaos: install ## runs killed, stopped, doubled and starved, ROUNDS times; every index is audited
+chaos: install ## runs and services killed, stopped, doubled and starved, ROUNDS times; every index is audited
 	CHAOS_ROUNDS=$(or $(ROUNDS),200) $(BIN)/pytest -s -m chaos tests/chaos
 
 bench: install ## a benchmark by name: NAME=keyword_10k, run_md or eval

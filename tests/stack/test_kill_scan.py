@@ -1,59 +1,148 @@
-"""kill -9 of the indexer in the middle of a scan: the next run goes on at the next page."""
+"""A run that ends in the middle of a scan, killed or cancelled: the next one goes on at the page
+that was not finished, and nothing shows afterwards."""
 
 from __future__ import annotations
 
-import io
+import os
+import shutil
+import signal
+import subprocess
+import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
+import psutil
 import pytest
-from PIL import Image, ImageDraw
 
 from seoga_extraction.ocr import tesseract
 
-from .test_kill import finish, kill, make_base, read, start
+from ..unit.extraction.drawn import pdf_of, small_page
+from .test_kill import INDEX, LONELY, differences, make_base, read
 
-PAGES = 6
+SEOGA = Path(sys.executable).parent / "seoga"
+WORDS = ("one", "two", "three", "four", "five", "six")
+# The page after these is begun and stays in hand as long as the file `hold` is there.
+FINISHED = 3
+TESSERACT = """#!/bin/sh
+case "$*" in *"--psm 4"*)
+  echo read >> "{log}"
+  while [ "$(wc -l < "{log}")" -gt {finished} ] && [ -e "{hold}" ] && kill -0 $PPID; do
+    sleep 0.05
+  done 2>/dev/null;;
+esac
+exec "{real}" "$@"
+"""
 
-pytestmark = pytest.mark.skipif(
-    not tesseract.installed("Hangul"), reason="tesseract with its Hangul script is not installed"
-)
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(
+        not tesseract.installed("Hangul"),
+        reason="tesseract with its Hangul script is not installed",
+    ),
+]
 
 
-def scanned(number: int) -> Image.Image:
-    page = Image.new("L", (600, 120), 255)
-    ImageDraw.Draw(page).text((20, 30), f"Scanned page number {number}", 0, font_size=40)
-    return page.resize((1800, 360), Image.Resampling.BICUBIC)
+class Desk:
+    """A knowledge base over one scan, a cache, and a tesseract that counts the pages it begins."""
+
+    def __init__(self, folder: Path, docs: Path) -> None:
+        folder.mkdir(parents=True)
+        self.base = make_base(folder / "base", docs)
+        self.cache, self.log, self.hold = folder / "cache", folder / "log", folder / "hold"
+        self.log.touch()
+        script = folder / "bin" / "tesseract"
+        script.parent.mkdir()
+        real = shutil.which("tesseract")
+        script.write_text(
+            TESSERACT.format(log=self.log, hold=self.hold, finished=FINISHED, real=real)
+        )
+        script.chmod(0o755)
+        self._variables = {
+            "PATH": f"{script.parent}{os.pathsep}{os.environ['PATH']}",
+            "SEOGA_BASE_PATH": str(self.base),
+            "SEOGA_CACHE_PATH": str(self.cache),
+            # One page at a time.
+            "SEOGA_CORES": "1",
+        }
+
+    def start(self) -> subprocess.Popen[bytes]:
+        return subprocess.Popen(
+            [SEOGA, "exec", "--path", self.base / "kb"],
+            env={**os.environ, **self._variables},
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+
+    def begun(self) -> int:
+        return self.log.read_text().count("\n")
+
+    def kept(self) -> list[str]:
+        """A line for each page whose text is on the disk."""
+        files = self.cache.glob("recognised/*.jsonl")
+        return [line for one in files for line in one.read_text("utf-8").splitlines()]
 
 
-def kept_pages(cache: Path) -> int:
-    return sum(one.read_text("utf-8").count("\n") for one in cache.glob("recognised/*.jsonl"))
+def kill(child: subprocess.Popen[bytes], _: Desk) -> int:
+    child.kill()
+    return -signal.SIGKILL
 
 
-def test_a_scan_that_was_cut_off_goes_on_at_its_next_page(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    docs, cache, log = tmp_path / "docs", tmp_path / "cache", tmp_path / "log"
+def ask_by_file(_: subprocess.Popen[bytes], desk: Desk) -> int:
+    (desk.base / "kb" / "cancel").touch()
+    return 2
+
+
+def interrupt(child: subprocess.Popen[bytes], _: Desk) -> int:
+    child.send_signal(signal.SIGINT)
+    return 2
+
+
+@pytest.fixture(scope="module")
+def scan(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a scan of a page a word, and a file of words."""
+    docs = tmp_path_factory.mktemp("scan") / "docs"
     docs.mkdir()
-    held = io.BytesIO()
-    pages = [scanned(number) for number in range(1, PAGES + 1)]
-    pages[0].save(held, "TIFF", save_all=True, append_images=pages[1:])
-    (docs / "fax.tif").write_bytes(held.getvalue())
-    monkeypatch.setenv("SEOGA_CORES", "1")
-    base = make_base(tmp_path / "base", docs)
-    child = start(base, log)
+    pages = [small_page(f"This is page number {word}") for word in WORDS]
+    (docs / "fax.pdf").write_bytes(pdf_of(*pages))
+    (docs / "words.md").write_text("# Words\n\nA file that is read at once.\n")
+    return docs
+
+
+@pytest.fixture(scope="module")
+def undisturbed(scan: Path) -> Desk:
+    desk = Desk(scan.with_name("undisturbed"), scan)
+    assert desk.start().wait(timeout=120) == 0
+    assert desk.begun() == len(WORDS)
+    return desk
+
+
+@pytest.mark.parametrize("end", [kill, ask_by_file, interrupt])
+def test_a_scan_that_was_cut_off_goes_on_at_its_next_page(
+    scan: Path,
+    undisturbed: Desk,
+    tmp_path: Path,
+    end: Callable[[subprocess.Popen[bytes], Desk], int],
+) -> None:
+    desk = Desk(tmp_path / "desk", scan)
+    desk.hold.touch()
+    child = desk.start()
     deadline = time.monotonic() + 120
-    while kept_pages(cache) < 2 and time.monotonic() < deadline:
+    while desk.begun() <= FINISHED and time.monotonic() < deadline:
         time.sleep(0.02)
-    kill(child)
-    before = kept_pages(cache)
-    assert 2 <= before < PAGES
-    lines = next(cache.glob("recognised/*.jsonl")).read_text("utf-8").splitlines()
-    result = finish(start(base, log))
-    assert result["failed"] == 0
-    # Lines are only added: the second run kept those of the first and made the rest.
-    whole = next(cache.glob("recognised/*.jsonl")).read_text("utf-8").splitlines()
-    assert whole[:before] == lines
-    assert len(whole) == PAGES
-    text = " ".join(row[0] for row in read(base, "SELECT text FROM chunks ORDER BY ordinal"))
-    assert all(f"page number {number}" in text for number in range(1, PAGES + 1))
+    finished = desk.kept()
+    assert (desk.begun(), len(finished)) == (FINISHED + 1, FINISHED)
+    parsers = psutil.Process(child.pid).children(recursive=True)
+    code = end(child, desk)
+    assert child.wait(timeout=20) == code
+    assert not psutil.wait_procs(parsers, timeout=10)[1]
+
+    desk.hold.unlink()
+    assert desk.start().wait(timeout=120) == 0
+    # Lines are only added: the second run kept those of the first, and began the rest.
+    assert desk.kept()[:FINISHED] == finished
+    assert desk.begun() == len(WORDS) + 1
+    assert differences(read(undisturbed.base, INDEX), read(desk.base, INDEX)) == []
+    assert read(desk.base, LONELY) == [(0, 0)]
+    text = " ".join(row[0] for row in read(desk.base, "SELECT text FROM chunks ORDER BY id"))
+    assert all(f"page number {word}" in text for word in WORDS)
