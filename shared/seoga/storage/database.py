@@ -129,6 +129,12 @@ def open_reader(path: Path, kind: Kind = "rag") -> sqlite3.Connection:
             for pragma in _READER_PRAGMAS:
                 conn.execute(pragma)
             version = refuse_newer(conn, kind, str(path))
+        except sqlite3.OperationalError as error:
+            conn.close()
+            if error.sqlite_errorcode != sqlite3.SQLITE_READONLY_ROLLBACK:
+                raise
+            # Killed before it was switched to WAL; only a writer may roll that back.
+            version = 0
         except BaseException:
             conn.close()
             raise

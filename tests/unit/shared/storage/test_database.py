@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import shutil
 import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -29,6 +31,24 @@ def writer(path: Path) -> Iterator[sqlite3.Connection]:
 
 def pragma(conn: sqlite3.Connection, name: str) -> object:
     return conn.execute(f"PRAGMA {name}").fetchone()[0]
+
+
+def test_an_index_whose_making_was_killed_is_still_empty_and_then_made(path: Path) -> None:
+    made = path.with_name("made.db")
+    path.parent.mkdir()
+    conn = sqlite3.connect(made, isolation_level=None)
+    conn.execute("PRAGMA cache_size = 1")
+    conn.execute("BEGIN IMMEDIATE")
+    conn.execute("CREATE TABLE old (x)")
+    conn.executemany("INSERT INTO old VALUES (?)", [("x" * 900,)] * 200)
+    # What a kill leaves in this moment: half-written pages and the journal to undo them.
+    shutil.copy(made, path)
+    shutil.copy(f"{made}-journal", f"{path}-journal")
+    conn.close()
+    with pytest.raises(NotFound, match="still empty"):
+        database.open_reader(path)
+    with closing(database.open_writer(path)):
+        database.open_reader(path).close()
 
 
 @pytest.mark.parametrize("kind", ["rag", "queue", "embedding"])
