@@ -205,11 +205,16 @@ def create_kb(base: Path, root: Path, name: str = "") -> Kb:
     """The knowledge base whose only source is the folder `root`; made with a GUID id when there is
     none.
 
-    Raises InvalidArgument when `root` is no folder.
+    Raises InvalidArgument when `root` is no folder, or lies among the indexes themselves.
     """
     real = Path(os.path.realpath(root.expanduser()))
     if not real.is_dir():
         raise InvalidArgument(f"{root} is no folder", "Give the folder that holds the documents.")
+    if real.is_relative_to(os.path.realpath(base)):
+        raise InvalidArgument(
+            f"{root} lies in the base path, among the indexes",
+            "Give the folder that holds the documents.",
+        )
     for kb in list_kbs(base).kbs:
         sources = kb.sources()
         if (

@@ -8,12 +8,16 @@ alone: the gateway starts on no other address, and pages of other hosts are refu
 from typing import Any
 
 from fastapi import APIRouter, Depends, Request
+from fastapi.concurrency import run_in_threadpool
 from mcp.server.transport_security import TransportSecurityMiddleware
+from pydantic import ValidationError
 
 from seoga.contracts.indexing import KbRequest
-from seoga.errors import Forbidden
+from seoga.errors import Forbidden, InvalidArgument
 from seoga_gateway.auth import transport_security
 from seoga_gateway.library import Library
+
+_MOST_BYTES = 64 * 1024
 
 
 def kb_routes(library: Library) -> APIRouter:
@@ -48,11 +52,36 @@ def kb_routes(library: Library) -> APIRouter:
         }
 
     @router.post("")
-    def create(request: KbRequest) -> dict[str, Any]:
-        return library.create_kb(request.path, request.name)
+    async def create(request: Request) -> dict[str, Any]:
+        asked = _asked(await _body(request))
+        return await run_in_threadpool(library.create_kb, asked.path, asked.name)
 
     @router.delete("/{kb_id}")
     def delete(kb_id: str) -> dict[str, Any]:
         return library.delete_kb(kb_id)
 
     return router
+
+
+async def _body(request: Request) -> bytes:
+    """The body, read here because FastAPI reads one of any size. Raises InvalidArgument."""
+    body = b""
+    async for piece in request.stream():
+        body += piece
+        if len(body) > _MOST_BYTES:
+            raise InvalidArgument(
+                f"the body is larger than {_MOST_BYTES >> 10} KiB", 'Send {"path": …, "name": …}.'
+            )
+    return body
+
+
+def _asked(body: bytes) -> KbRequest:
+    try:
+        return KbRequest.model_validate_json(body)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        where = ".".join(map(str, first["loc"]))
+        raise InvalidArgument(
+            f"the body is no request: {where + ': ' if where else ''}{first['msg']}",
+            'Send JSON: {"path": "<folder>", "name": "<name, may be left out>"}.',
+        ) from error

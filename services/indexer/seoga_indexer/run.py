@@ -89,6 +89,7 @@ class Run:
         self._connectors: dict[str, Connector] = {}
         self._complete = False
         self._trouble = ""
+        self._unread = False
         self._deadline = 0.0
 
     def execute(self) -> RunResult:
@@ -276,6 +277,7 @@ class Run:
 
     def _note_sources(self, reports: Sequence[SourceReport]) -> None:
         told = [report for report in reports if report.trouble or not report.dropped]
+        self._unread = bool(told) and all(r.trouble and not r.listed for r in told)
         if told:
             states = {report.label: report.to_json() for report in told}
             self._store.set_meta("sources", json.dumps(states, ensure_ascii=False))
@@ -319,6 +321,7 @@ class Run:
             tried_failed=done.tried_failed,
             warnings=tuple(self._warnings),
             troubles=tuple(done.troubles),
+            unread=self._unread,
         )
 
 

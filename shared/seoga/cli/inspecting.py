@@ -24,9 +24,11 @@ from seoga.kb import Kb, list_kbs
 
 if TYPE_CHECKING:
     from seoga.cli.doctor import Check
+    from seoga.models import Source
     from seoga.wiring import Stack
 
 _MOST_FILES = 20
+_TROUBLED = ("Failed", "NeedsAction", "Degraded")
 _MOST_ENDED = 3
 
 
@@ -70,7 +72,7 @@ def describe(base: Path, kb: Kb) -> dict[str, Any]:
         "id": kb.id,
         "name": kb.name,
         "folder": str(kb.folder),
-        "sources": [{"label": source.label, "path": source.path} for source in kb.sources()],
+        "sources": [{"label": source.label, "path": _where(source)} for source in kb.sources()],
         "warnings": list(kb.warnings),
         "queue": _queue(base, kb.id),
         "index": None,
@@ -90,13 +92,18 @@ def describe(base: Path, kb: Kb) -> dict[str, Any]:
                     "reason": found.reason,
                     "detail": found.detail,
                 }
-                for found in documents_in(conn, ["Failed", "NeedsAction"], _MOST_FILES)
+                for found in documents_in(conn, _TROUBLED, _MOST_FILES)
             ]
     except NotFound:
         out["error"] = "not indexed yet"
     except SeogaError as error:
         out["error"] = error.message
     return out
+
+
+def _where(source: Source) -> str:
+    """The folder of a source, or its address."""
+    return source.path or str(source.options.get("url") or source.options.get("baseUrl") or "")
 
 
 def _queue(base: Path, kb_id: str) -> dict[str, Any]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from seoga.cli.extracting import place_text
 from seoga.cli.options import (
     AsJson,
     BasePath,
@@ -85,12 +87,14 @@ def search(
 
 
 def hit_lines(hit: Hit, full: bool = True) -> list[str]:
-    """`[label]  path › Heading > Subheading  [date]`, then the text: whole, or where it is long
-    the part around the words of the question."""
+    """`[label]  path › Heading > Subheading  [date]  page 3` (slide, cells, seconds where there are
+    some), then the text: whole, or where it is long the part around the words of the question."""
     heading = " > ".join(hit.heading_path)
     head = f"{hit.label}  {hit.path}" + (f" › {heading}" if heading else "")
     date = hit.modified[:10]
-    lines = [head + (f"  [{date}]" if date else "")]
+    # Lines of extracted text are no place that a reader of the original could turn to.
+    place = place_text(replace(hit.place, line_start=None, line_end=None))
+    lines = ["  ".join(filter(None, (head, f"[{date}]" if date else "", place)))]
     text = "\n".join(part for part in (hit.header_row, hit.text) if part)
     if not full and len(text) > _SHOWN_CHARS:
         text = hit.snippet.replace("**", "")

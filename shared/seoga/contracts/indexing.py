@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING, Any, Protocol, TypedDict
 from urllib.parse import quote
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from seoga.models import Partial
 
@@ -98,13 +98,14 @@ class RunResult:
     tried_failed: int = 0
     warnings: tuple[str, ...] = ()
     troubles: tuple[str, ...] = ()
+    unread: bool = False
 
     @property
     def exit_code(self) -> int:
-        """0 done, 1 everything this run tried failed, 2 cancelled (product 13)."""
+        """0 done; 1 everything this run tried failed, or no source could be read; 2 cancelled."""
         if self.status == "cancelled":
             return 2
-        return 1 if self.tried and self.tried == self.tried_failed else 0
+        return 1 if self.unread or (self.tried and self.tried == self.tried_failed) else 0
 
     def to_json(self) -> dict[str, Any]:
         """The object of `exec --json`."""
@@ -173,6 +174,8 @@ class JobRequest(BaseModel):
 
 class KbRequest(BaseModel):
     """The body of POST /v1/kbs."""
+
+    model_config = ConfigDict(extra="forbid")
 
     path: str = Field(max_length=4096)
     name: str = Field("", max_length=200)

@@ -57,9 +57,19 @@ def audit(conn: sqlite3.Connection) -> dict[str, list[Fault]]:
             " USING fts5vocab ('main', 'chunks_fts', 'row')"
         )
         with snapshot(conn):
-            return {name: list(check(conn)) for name, check in CHECKS.items()}
+            return {name: _found_by(name, check, conn) for name, check in CHECKS.items()}
     finally:
         conn.execute("PRAGMA query_only = ON")
+
+
+def _found_by(name: str, check: Check, conn: sqlite3.Connection) -> list[Fault]:
+    try:
+        return list(check(conn))
+    except sqlite3.DatabaseError as error:
+        # The tables of a full-text index are damaged: it is made again from what it indexes.
+        if error.sqlite_errorcode != sqlite3.SQLITE_CORRUPT_VTAB:
+            raise
+        return [Fault(name, "damaged", 1)]
 
 
 def _database(conn: sqlite3.Connection) -> Iterator[Fault]:

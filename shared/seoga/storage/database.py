@@ -44,7 +44,8 @@ _WORDS = {
     ),
     sqlite3.SQLITE_CORRUPT: (
         "the database is corrupt",
-        "Restore a backup, or move it away and index again.",
+        "`seoga doctor --deep --repair` mends what it can; else restore a backup, or move the file"
+        " away and index again.",
     ),
     sqlite3.SQLITE_NOTADB: (
         "the file is no database",

@@ -14,6 +14,7 @@ from seoga.errors import NotFound
 from seoga.models import ChunkState, FileState, Place
 from seoga.storage import generations
 from seoga.storage.database import snapshot
+from seoga.storage.leases import WRITER, holder
 from seoga.storage.migrate import schema_version
 from seoga.storage.texts import unpack_text
 
@@ -256,8 +257,16 @@ def index_info(conn: sqlite3.Connection) -> dict[str, Any]:
             "embedding_building": generations.target(conn) not in _settled(serving),
             "sources": json.loads(meta.get("sources", "{}")),
             "progress": json.loads(meta["progress"]) if "progress" in meta else None,
-            "last_run": next(iter(runs(conn, 1)), None),
+            "last_run": _last_run(conn),
         }
+
+
+def _last_run(conn: sqlite3.Connection) -> dict[str, Any] | None:
+    last = next(iter(runs(conn, 1)), None)
+    if last and last["status"] == "running" and holder(conn, WRITER) is None:
+        # Killed: the next run writes it down.
+        last["status"] = "interrupted"
+    return last
 
 
 def _settled(serving: tuple[int, Any] | None) -> tuple[int | None, ...]:

@@ -115,3 +115,23 @@ def test_a_form_of_a_page_is_refused(client: TestClient, docs: Path, base_path: 
 @pytest.mark.parametrize("kb_id", ["..", "a%2Fb", "%2e%2e", "x" * 200])
 def test_a_hostile_id_is_refused(client: TestClient, kb_id: str) -> None:
     assert client.delete(f"/v1/kbs/{kb_id}").status_code in (400, 404, 405)
+
+
+@pytest.mark.parametrize(
+    "body", [b"x" * 100_000, b"", b"{", b'{"path": 5}', b'{"path": "/tmp", "zzz": 1}', b"\xff"]
+)
+def test_a_body_that_is_no_request_is_refused_in_the_form_of_all_errors(
+    client: TestClient, base_path: Path, body: bytes
+) -> None:
+    answer = client.post("/v1/kbs", content=body, headers={"Content-Type": "application/json"})
+    assert answer.status_code == 400
+    assert set(answer.json()) == {"code", "message", "hint"}
+    assert answer.json()["hint"]
+    assert list_kbs(base_path).kbs == ()
+
+
+def test_the_indexes_themselves_are_no_documents(client: TestClient, base_path: Path) -> None:
+    base_path.mkdir(parents=True, exist_ok=True)
+    answer = client.post("/v1/kbs", json={"path": str(base_path)})
+    assert answer.status_code == 400
+    assert "among the indexes" in answer.json()["message"]

@@ -65,13 +65,24 @@ def test_damage_is_named_mended_and_made_again(seoga: Any, kb: Path) -> None:
     assert "부여한다" in seoga("search", "휴가").out
 
 
+def test_a_damaged_keyword_index_is_made_again_without_reading_a_file(seoga: Any, kb: Path) -> None:
+    damage(kb, "DELETE FROM chunks_fts_data WHERE id > 10")
+    found = seoga("doctor", "--deep", "--path", kb, "--json")
+    assert found.code == 1
+    assert set(failed(found)) <= {"keyword index", "terms", "database"}
+    mended = seoga("doctor", "--deep", "--repair", "--path", kb, "--json")
+    assert (mended.code, failed(mended)) == (0, {})
+    assert "부여한다" in seoga("search", "휴가").out
+    assert seoga("exec", "--path", kb, "--json").json["indexed"] == 0
+
+
 def test_a_damaged_file_is_said_and_not_touched(seoga: Any, kb: Path) -> None:
     data = bytearray((kb / "rag.db").read_bytes())
     data[4096 * 3 : 4096 * 5] = b"\xff" * 8192
     (kb / "rag.db").write_bytes(data)
     done = seoga("doctor", "--deep", "--repair", "--path", kb, "--json")
     assert done.code == 1
-    assert "Restore a backup" in done.out
+    assert "restore a backup" in done.out
     assert (kb / "rag.db").read_bytes() == bytes(data)
 
 

@@ -128,6 +128,13 @@ def test_exec_queue_does_what_add_queued(seoga: Any, docs: Path, kb: Path) -> No
     assert seoga("status", "--json").json["kbs"][0]["queue"]["status"] == "idle"
 
 
+def test_status_names_what_gave_a_part_of_its_text(seoga: Any, docs: Path, kb: Path) -> None:
+    nested = f"<h1>Top</h1><p>before</p>{'<div>' * 3000}deep{'</div>' * 3000}"
+    (docs / "deep.html").write_text(nested, "utf-8")
+    assert seoga("exec", "--path", kb).code == 0
+    assert "Degraded: docs/deep.html (corrupt: " in seoga("status").out
+
+
 def test_status_tells_how_requests_ended(seoga: Any, docs: Path, kb: Path) -> None:
     seoga("add", docs)
     seoga("exec-queue")
@@ -155,9 +162,11 @@ def test_an_emptied_root_deletes_nothing_until_told(seoga: Any, kb: Path, docs: 
     for file in docs.iterdir():
         file.unlink()
     kept = seoga("exec", "--path", kb, "--json")
-    assert kept.json["removed"] == 0
+    # No source could be read, which a nightly job must notice.
+    assert (kept.code, kept.json["removed"]) == (1, 0)
     assert "warning" in kept.err
-    assert seoga("exec", "--path", kb, "--accept-deletions", "--json").json["removed"] == 3
+    done = seoga("exec", "--path", kb, "--accept-deletions", "--json")
+    assert (done.code, done.json["removed"]) == (0, 3)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

@@ -52,6 +52,19 @@ def test_lines_show_label_path_heading_and_text(seoga: Any, kb: Kb) -> None:
     assert second == "# Errors"
 
 
+def test_a_hit_in_a_file_of_pages_or_cells_says_where(seoga: Any, kb: Kb, tmp_path: Path) -> None:
+    import pymupdf
+
+    with pymupdf.open() as pdf:
+        for words in ("first things", "the zebra crossing is here"):
+            pdf.new_page().insert_text((72, 72), words)
+        pdf.save(tmp_path / "docs" / "plan.pdf")
+    assert seoga("exec", "--path", kb.folder).code == 0
+    line = seoga("search", "zebra", f"--path={kb.folder}", "--mode=bm25").out.splitlines()[0]
+    assert line.startswith("[exact match]  plan.pdf")
+    assert line.endswith("pages 1-2")
+
+
 def test_a_long_passage_is_cut_around_the_words_and_whole_with_full(
     seoga: Any, kb: Kb, tmp_path: Path
 ) -> None:

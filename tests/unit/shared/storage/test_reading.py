@@ -17,6 +17,7 @@ from seoga.models import FileState
 from seoga.storage import reading
 from seoga.storage.database import open_reader, open_writer
 from seoga.storage.documents import DocumentStore
+from seoga.storage.leases import WRITER, Lease
 from seoga.storage.vectors import iter_blocks, pack, unpack
 
 from .stored import card, database, prepared, row, vectors
@@ -124,15 +125,19 @@ def test_failing_files_are_listed_with_their_reason(pair: Pair) -> None:
     assert (document.name, document.reason, document.detail) == ("docs/x.bin", "unsupported", "why")
 
 
-def test_index_info_is_json_and_says_where_a_run_stands(pair: Pair) -> None:
+def test_index_info_is_json_and_says_where_a_run_stands(pair: Pair, tmp_path: Path) -> None:
     run = pair.store.begin_run("full")
     pair.store.progress({"files": 2, "file": "a.md"})
-    info = json.loads(json.dumps(reading.index_info(pair.reader)))
+    with Lease.acquire(database(tmp_path), WRITER):
+        info = json.loads(json.dumps(reading.index_info(pair.reader)))
     assert info["progress"] == {"files": 2, "file": "a.md"}
     assert info["last_run"]["status"] == "running"
     assert info["reasons"] == {"unsupported": 1}
     assert info["labels"]["docs"]["files"] == 3
     assert (info["embedding"]["model"], info["embedding_building"]) == ("tiny", False)
+    # Nobody holds the lease: its process was killed.
+    last = reading.index_info(pair.reader)["last_run"]
+    assert (last["status"], last["ended_at"]) == ("interrupted", "")
     pair.store.end_run(run, "done", {"indexed": 2})
     info = reading.index_info(pair.reader)
     assert info["progress"] is None
