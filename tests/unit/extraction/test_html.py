@@ -190,11 +190,29 @@ def test_the_charset_of_real_files_is_found(read: Reading, handed: Path) -> None
     assert "\ufffd" not in read("a.html", western).text
 
 
-def test_deep_pages_are_read_and_deeper_ones_say_that_something_is_missing(read: Reading) -> None:
-    def page(depth: int) -> bytes:
-        return ("<p>first</p>" + "<div>" * depth + "deep" + "</div>" * depth + "<p>last").encode()
+@pytest.mark.parametrize("depth", [150, 1000, 5000, 50_000])
+@pytest.mark.parametrize(
+    "tags", ["div", "b", "ul li", "table tr td", "table tbody tr td", "section p blockquote"]
+)
+def test_pages_nested_without_end_keep_their_text_and_what_follows(
+    read: Reading, tags: str, depth: int
+) -> None:
+    begin = "".join(f"<{tag}>" for tag in tags.split())
+    end = "".join(f"</{tag}>" for tag in reversed(tags.split()))
+    page = (
+        f"<html><p>first</p>{begin * depth}deep<script>var a = '<p>no</p>'</script><!-- <b> -->"
+        f"{end * depth}<h1>After</h1><p>last</p><ul><li>item</ul>"
+    )
+    got = read("a.html", page)
+    texts = [one.text.lstrip(" -") for one in got.sections]
+    assert texts[0] == "first"
+    assert texts[-3:] == ["# After", "last", "item"]
+    # One line for the deep part, behind the marks of its lists.
+    assert "".join(texts[1:-3]).split() in (["deep"], ["-", "deep"]), texts
+    assert ("note" in got.info.meta) == (depth * len(tags.split()) > 200)
 
-    assert "deep" in read("a.html", page(1000)).text
-    assert "last" in read("a.html", page(1000)).text
-    with pytest.raises(ExtractionFailed, match="too deep"):
-        read("a.html", page(5000))
+
+def test_below_the_deepest_level_blocks_still_have_lines_of_their_own(read: Reading) -> None:
+    inner = "<h2>A</h2><p>one</p><ul><li>two<li>three</ul><table><tr><td>four<td>five</table>"
+    got = read("a.html", "<html>" + "<div>" * 3000 + inner)
+    assert got.text == "A\none\ntwo\nthree\nfour\nfive"

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from seoga.errors import ExtractionFailed
 from seoga.models import SectionKind
 
 Reading = Callable[..., Any]
@@ -138,6 +137,5 @@ def test_a_panel_of_the_new_editor_is_read_once(read: Reading) -> None:
 def test_macros_nested_without_end_are_bounded(read: Reading) -> None:
     deep = "<ac:structured-macro ac:name='info'><ac:rich-text-body>" * 3000 + "<p>x</p>"
     started = time.monotonic()
-    with pytest.raises(ExtractionFailed, match="nested too deep"):
-        read("1", page(deep))
+    assert read("1", page(deep)).text.endswith("x")
     assert time.monotonic() - started < 10

@@ -9,6 +9,8 @@ from seoga.errors import ExtractionFailed, Reason
 from seoga.models import DocumentInfo
 from seoga_extraction.format import Format, Input, Parsed, one_line
 from seoga_extraction.formats.html import confluence, storage
+from seoga_extraction.formats.html.shallow import is_deep, shallow
+from seoga_extraction.formats.html.tree import MAX_DEPTH
 from seoga_extraction.formats.html.walker import Walker
 
 if TYPE_CHECKING:
@@ -36,6 +38,11 @@ def parse(source: Input) -> Parsed:
     # Given as bytes: a str with an XML declaration inside is refused.
     root = _tree(text, parser)
     meta = {"charset": charset, **_meta(root)}
+    if is_deep(root):
+        root = _tree(shallow(text), parser)
+        meta["note"] = (
+            f"Nested deeper than {MAX_DEPTH} elements; below that, text without structure."
+        )
     exported = confluence.is_export(root)
     if stored or exported:
         storage.prepare(root)
@@ -43,14 +50,14 @@ def parse(source: Input) -> Parsed:
         meta |= confluence.prepare(root)
     yield DocumentInfo("html", _title(root), meta)
     body = root.find("body")
-    cut = any("depth" in entry.message for entry in parser.error_log)
     try:
         yield from Walker().walk(root if body is None else body)
-    except RecursionError:
-        cut = True
-    if cut:
-        deep = "The page is nested too deep: what stands below that is left out."
-        raise ExtractionFailed(deep, "", Reason.CORRUPT)
+    except RecursionError as error:
+        raise ExtractionFailed(
+            "The page is nested too deep: what stands below that is left out.",
+            "Save it with fewer elements inside each other.",
+            Reason.CORRUPT,
+        ) from error
 
 
 def _meta(root: HtmlElement) -> dict[str, Any]:
@@ -96,5 +103,5 @@ FORMAT = Format(
     sniff=sniff,
     text=True,
     needs=("lxml",),
-    version="2",
+    version="3",
 )

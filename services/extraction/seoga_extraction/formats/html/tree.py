@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from lxml.html import HtmlElement
 
-_DROPPED = frozenset(
+DROPPED = frozenset(
     [
         "script",
         "style",
@@ -80,12 +80,13 @@ _SKIP_LINKS = re.compile(
     r"\b(?:noprint|mw-editsection|sr-only|visually-hidden|vector-menu|mwe-math-fallback-image\S*)\b"
 )
 _DISPLAY = re.compile(r"^\{\\displaystyle\s*(.*)\}$", re.DOTALL)
+# The parser stops at 2,048; the walk takes up to two frames of Python's thousand for each.
 MAX_DEPTH = 200
 
 
 def dropped(element: HtmlElement) -> bool:
     """Whether an element is not content: scripts, navigation, hidden, comments."""
-    if not isinstance(element.tag, str) or element.tag in _DROPPED:
+    if not isinstance(element.tag, str) or element.tag in DROPPED:
         return True
     get = element.get
     if get("hidden") is not None or get("aria-hidden") == "true" or get("role") in _DROPPED_ROLES:
@@ -166,6 +167,6 @@ def tidy(text: str) -> str:
 def has_block(element: HtmlElement) -> bool:
     """Whether blocks stand inside."""
     for one in element.iterdescendants():
-        if isinstance(one.tag, str) and one.tag not in INLINE and one.tag not in _DROPPED:
+        if isinstance(one.tag, str) and one.tag not in INLINE and one.tag not in DROPPED:
             return next(one.iterancestors("math"), None) is None
     return False
