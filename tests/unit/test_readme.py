@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from seoga.errors import SeogaError
+
 CHECKOUT = Path(__file__).resolve().parents[2]
 PAGES = ("README.md", "AUTHORING.md", "shared/README.md", "CHANGELOG.md")
 # What a document may name though a checkout does not have it.
@@ -88,6 +90,15 @@ def test_the_reader_is_shown_the_two_commands_and_every_way_to_run() -> None:
     text = page("README.md")
     for command in ("make run DOCS=", "make test", "make dev", "make up DOCS=", "seoga serve"):
         assert command in text
+
+
+def test_the_exit_codes_of_the_page_are_those_of_the_commands() -> None:
+    told = {int(code) for code in re.findall(r"^\| (\d+) \|", page("README.md"), re.MULTILINE)}
+    assert told == {0, *(cls.exit_code for cls in every_error(SeogaError))}
+
+
+def every_error(cls: type[SeogaError]) -> list[type[SeogaError]]:
+    return [cls, *(found for child in cls.__subclasses__() for found in every_error(child))]
 
 
 def test_every_target_is_phony_or_a_stamp(targets: set[str]) -> None:

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -22,11 +22,13 @@ from seoga.models import Job
 from seoga.storage.jobs import Outcome, Queue
 from seoga.storage.leases import WORKER, Lease
 from seoga.wiring import Stack
-from seoga_indexer.queuefile import QueueFile
+from seoga_indexer.queuefile import QueueFile, Trouble
 
 POLL_S = 0.5
 # A second child waits for the first one's lease; more would only wait beside it.
 _MOST_CHILDREN = 2
+# Of a failed entry, in its one line.
+_MOST_REASONS = 3
 # Of this process: detached workers outlive the engine that started them, and must be reaped.
 _children: list[subprocess.Popen[bytes]] = []
 
@@ -46,6 +48,7 @@ class Worker:
     stop: threading.Event = field(default_factory=threading.Event)
     progress: Callable[[Progress], None] | None = None
     outcomes: Counter[str] = field(default_factory=Counter)
+    troubles: dict[int, Trouble] = field(default_factory=dict)
     ended: Callable[[], None] = lambda: None
 
     def drain(self) -> None:
@@ -114,7 +117,7 @@ class Worker:
         try:
             kb = find_kb(self.stack.settings.base_path, job.kb_id)
             result = self._run(kb, job, lease)
-            outcome = "cancelled" if result.status == "cancelled" else "done"
+            outcome, error = _came_of(result)
         except Busy as busy:
             self._again(job, busy.message)
             return
@@ -129,6 +132,8 @@ class Worker:
             self.queue.requeue(job.id)
             return
         self.outcomes[outcome] += 1
+        if outcome == "failed":
+            self.troubles[job.id] = Trouble(job.kb_id, error)
         self.queue.finish(job.id, outcome, result=result.to_json(), error=error)
         self.ended()
 
@@ -176,6 +181,18 @@ class Worker:
         """The KB is busy with a run of its own: this entry goes behind the others, and waits."""
         self.queue.requeue(job.id, behind=True, error=why)
         self.stop.wait(POLL_S)
+
+
+def _came_of(result: RunResult) -> tuple[Outcome, str]:
+    """How an entry ends by the run that it asked for. One in which nothing could be read is not
+    done: nobody would ask again."""
+    if result.status == "cancelled":
+        return "cancelled", ""
+    if result.exit_code == 0:
+        return "done", ""
+    why = result.warnings if result.unread else result.troubles
+    what = "no source could be read" if result.unread else "every file that it tried failed"
+    return "failed", f"{what}: {'; '.join(why[:_MOST_REASONS])}" if why else what
 
 
 class Orchestrator:
@@ -255,15 +272,16 @@ def drain(
     progress: Callable[[Progress], None] | None = None,
 ) -> dict[str, Any]:
     """Works the queue of a base path until nothing is due (`exec-queue`): how many entries ended
-    how. With `sweep_all`, deferred entries are due too; those of `queue_file` are queued first and
-    leave the file as they are done."""
+    how, and in `troubles` which failed and why. With `sweep_all`, deferred entries are due too;
+    those of `queue_file` are queued first and leave the file as they are done."""
     from seoga_indexer.engine import IndexingEngine
 
     engine = IndexingEngine(stack)
     worker = Worker(engine.queue, stack, engine.run_kb, cancel or threading.Event(), progress)
+    troubles = worker.troubles
     try:
         if queue_file is not None:
-            entries = QueueFile(queue_file, engine.queue)
+            entries = QueueFile(queue_file, engine.queue, troubles)
             entries.enqueue(deferred_too=sweep_all)
             worker.ended = entries.settle
         if sweep_all:
@@ -273,4 +291,5 @@ def drain(
         worker.ended()
     finally:
         engine.close()
-    return {name: worker.outcomes[name] for name in ("done", "failed", "cancelled")}
+    counts = {name: worker.outcomes[name] for name in ("done", "failed", "cancelled")}
+    return {**counts, "troubles": [asdict(troubles[number]) for number in sorted(troubles)]}

@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
-from seoga.errors import SeogaError
+from seoga.errors import NotFound, SeogaError
 from seoga.wiring import Stack
 
 _LEAST_PYTHON = (3, 11)
@@ -57,6 +57,8 @@ def checks(stack: Stack) -> Iterator[Check]:
     for name, (text, query) in _PROBES.items():
         yield _guarded(f"keyword search in {name}", partial(_keyword, text, query))
     yield _guarded("base path", lambda: _base_path(stack.settings.base_path))
+    yield _guarded("queue", lambda: _database(stack.settings.base_path, "queue"))
+    yield _guarded("embedding cache", lambda: _database(stack.settings.base_path, "embedding"))
     for name in ("extraction", "embedding", "indexer"):
         if url := getattr(stack.settings, f"{name}_url"):
             yield _guarded(f"{name} service", partial(_service, name, url))
@@ -117,6 +119,17 @@ def _base_path(base: Path) -> str:
         ) from error
     free = shutil.disk_usage(base).free / 2**30
     return f"{base} is writable, {free:.1f} GiB free"
+
+
+def _database(base: Path, kind: Literal["queue", "embedding"]) -> str:
+    from seoga.storage.probe import refuse_damaged
+
+    path = base / f"{kind}.db"
+    try:
+        refuse_damaged(path, kind)
+    except NotFound:
+        return "none yet"
+    return f"{path} is whole"
 
 
 def _service(name: str, url: str) -> str:

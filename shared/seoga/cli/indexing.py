@@ -117,7 +117,7 @@ def exec_queue(
     ] = False,
     as_json: AsJson = False,
 ) -> int:
-    """Work the queue until it is empty. No service is needed."""
+    """Work the queue until it is empty; exits 1 when an entry failed. No service is needed."""
     from seoga.wiring import load
 
     if base_path is None and queue_file is not None:
@@ -128,13 +128,16 @@ def exec_queue(
         outcome = drain(
             stack, sweep_all=sweep_all, queue_file=queue_file, cancel=cancel, progress=view
         )
+    for trouble in outcome["troubles"]:
+        say(f"failed: {trouble['kb_id'] or 'no knowledge base'}: {trouble['error']}")
     if as_json:
         emit(outcome)
     else:
-        show("Queue: " + " ".join(f"{name}={count}" for name, count in outcome.items()))
+        counts = (f"{name}={outcome[name]}" for name in ("done", "failed", "cancelled"))
+        show("Queue: " + " ".join(counts))
     if cancel.is_set():
         return Cancelled.exit_code
-    return 1 if outcome["failed"] and not outcome["done"] else 0
+    return 1 if outcome["troubles"] else 0
 
 
 def kb_of_folder(base: Path, folder: Path, name: str = "") -> Kb:

@@ -74,6 +74,15 @@ _WORDS = {
     ),
 }
 
+_DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+# Of databases beside the indexes: what is lost with them is little, and said.
+_WAYS_OUT = {
+    "queue.db": "Stop what uses it and move it away, with its -wal and -shm: requests that wait and"
+    " the history of the queue are lost, no index is.",
+    "embedding.db": "Stop what uses it and move it away, with its -wal and -shm: only what was kept"
+    " to save work is lost, no index is.",
+}
+
 
 def open_writer(path: Path, kind: Kind = "rag") -> sqlite3.Connection:
     """A connection that may write; makes the folder and brings the schema up to date.
@@ -187,7 +196,15 @@ def speaking(where: Path | sqlite3.Connection) -> Iterator[None]:
         if code not in _WORDS:
             raise
         what, hint = _WORDS[code]
-        raise StorageError(f"{_name(where)}: {what} ({error})", hint) from error
+        name = _name(where)
+        if code in _DAMAGED:
+            hint = way_out(Path(name), hint)
+        raise StorageError(f"{name}: {what} ({error})", hint) from error
+
+
+def way_out(path: Path, otherwise: str = _WORDS[sqlite3.SQLITE_CORRUPT][1]) -> str:
+    """What to do about a damaged database."""
+    return _WAYS_OUT.get(path.name, otherwise)
 
 
 def checkpoint(conn: sqlite3.Connection) -> bool:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Sequence
 from contextlib import closing
+from pathlib import Path
 
 from seoga.errors import StorageError
-from seoga.storage.database import check_sqlite
+from seoga.storage.database import check_sqlite, open_reader, speaking, way_out
+from seoga.storage.migrate import Kind
 
 # As in the migrations: whatever is not a space belongs to the token.
 _WORDS = (
@@ -22,6 +24,16 @@ def sqlite_report() -> str:
     check_sqlite()
     finds_trigram("abcdef", "cde")
     return f"SQLite {sqlite3.sqlite_version} with FTS5 and trigram"
+
+
+def refuse_damaged(path: Path, kind: Kind) -> None:
+    """Reads every page of a small database. Raises StorageError with the way out when one is
+    damaged, NotFound when there is none."""
+    with closing(open_reader(path, kind)) as conn, speaking(path):
+        said = conn.execute("PRAGMA quick_check(3)").fetchall()
+    if said != [("ok",)]:
+        why = "; ".join(" ".join(str(line).split()) for (line,) in said)
+        raise StorageError(f"{path}: the database is corrupt ({why[:300]})", way_out(path))
 
 
 def finds_token(tokens: str, wanted: Sequence[str]) -> bool:

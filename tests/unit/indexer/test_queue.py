@@ -45,7 +45,7 @@ def test_an_unknown_kb_is_refused_before_it_is_queued(place: Any) -> None:
 def test_a_deferred_entry_waits_for_the_sweep(place: Any) -> None:
     place.write("a.md", "apple")
     place.engine.enqueue("kb", deferred=True)
-    assert drain(place.stack) == {"done": 0, "failed": 0, "cancelled": 0}
+    assert drain(place.stack) == {"done": 0, "failed": 0, "cancelled": 0, "troubles": []}
     assert drain(place.stack, sweep_all=True)["done"] == 1
 
 
@@ -58,7 +58,11 @@ def test_a_failing_entry_keeps_its_error_and_the_next_runs(place: Any) -> None:
     queue.enqueue("other")
     queue.enqueue("kb")
     (other / "config.json").write_text("{broken")
-    assert drain(place.stack) == {"done": 1, "failed": 1, "cancelled": 0}
+    ended = drain(place.stack)
+    assert (ended["done"], ended["failed"]) == (1, 1)
+    [trouble] = ended["troubles"]
+    assert trouble["kb_id"] == "other"
+    assert "config.json" in trouble["error"]
     assert "config.json" in queue.state("other").last.last_error
     assert queue.state("kb").last.status == "done"
 
@@ -176,7 +180,7 @@ def test_knowledge_bases_are_indexed_side_by_side_where_that_is_set(place: Any) 
     )
     for name in ("kb", "two", "three"):
         place.engine.queue.enqueue(name)
-    assert drain(place.stack) == {"done": 3, "failed": 0, "cancelled": 0}
+    assert drain(place.stack) == {"done": 3, "failed": 0, "cancelled": 0, "troubles": []}
     assert both.n_waiting == 0
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from seoga.errors import InvalidArgument, NotFound
+from seoga.errors import ConfigError, NotFound, StorageError
 from seoga.settings import environment
 from seoga_indexer.orchestrator import drain
 from seoga_indexer.queuefile import QueueFile
@@ -56,7 +56,10 @@ def test_done_entries_leave_the_file_and_failing_ones_keep_their_error(
 ) -> None:
     place.write("a.md", "apple")
     fill(file, entry("gone", note="kept"), entry(), entry("kb", force=True), writer="other")
-    assert drain(place.stack, queue_file=file) == {"done": 1, "failed": 1, "cancelled": 0}
+    ended = drain(place.stack, queue_file=file)
+    assert (ended["done"], ended["failed"]) == (1, 1)
+    [trouble] = ended["troubles"]
+    assert trouble["kb_id"] == "gone"
     assert place.found("apple") == ["a.md"]
     (kept,) = left(file)
     assert "gone" in kept.pop("last_error")
@@ -100,12 +103,69 @@ def test_the_partial_mode_is_obeyed(place: Any, file: Path, mode: str | None) ->
     assert place.engine.queue.state("kb").last.scope == (mode or "full")
 
 
-def test_a_wrong_mode_fails_that_entry_alone(place: Any, file: Path) -> None:
+BAD = (
+    (entry(partial_mode="embeddings"), "partial_mode 'embeddings' is unknown"),
+    (entry(partial_mode=7), "partial_mode '7' is unknown"),
+    (entry(force="false"), 'force is "false"; allowed: true or false'),
+    (entry("../../etc"), "'../../etc' is no knowledge base id"),
+    ({"force": True}, "'' is no knowledge base id"),
+    ("kb", 'it is "kb", not an object'),
+)
+
+
+@pytest.mark.parametrize(("bad", "why"), BAD)
+def test_a_malformed_entry_goes_to_a_file_beside_and_the_others_are_done(
+    place: Any, file: Path, bad: Any, why: str
+) -> None:
     place.write("a.md", "apple")
-    fill(file, entry(partial_mode="embeddings"), entry())
-    assert drain(place.stack, queue_file=file)["done"] == 1
-    (kept,) = left(file)
-    assert "'embeddings' is unknown" in kept["last_error"]
+    fill(file, bad, entry(), writer="other")
+    ended = drain(place.stack, queue_file=file)
+    assert ended["done"] == 1
+    [trouble] = ended["troubles"]
+    assert "entry 1 of the queue file" in trouble["error"]
+    assert json.loads(file.read_text()) == {"version": 1, "entries": [], "writer": "other"}
+    aside = file.with_name(file.name + ".rejected")
+    assert str(aside) in trouble["error"]
+    [kept] = left(aside)
+    assert (kept["position"], kept["entry"]) == (1, bad)
+    assert why in kept["reason"]
+
+
+def test_what_was_rejected_before_is_kept(place: Any, file: Path) -> None:
+    for ending in (".rejected", ".rejected-2"):
+        fill(file, "nothing", entry(deferred=True))
+        drain(place.stack, queue_file=file)
+        assert len(left(file.with_name(file.name + ending))) == 1
+        assert left(file) == [entry(deferred=True)]
+
+
+def test_a_file_that_cannot_be_written_is_said_before_the_work(place: Any, file: Path) -> None:
+    place.write("a.md", "apple")
+    fill(file, entry())
+    with file.open() as held:
+        # Readable, and no file can be made beside it.
+        fixed = Path(f"/proc/self/fd/{held.fileno()}")
+        with pytest.raises(StorageError, match="cannot be written"):
+            drain(place.stack, queue_file=fixed)
+    assert not place.extraction.reads
+    assert left(file) == [entry()]
+
+
+def test_a_run_that_could_read_no_source_leaves_its_entry_in_the_file(
+    place: Any, file: Path
+) -> None:
+    place.write("a.md", "apple")
+    drain(place.stack, queue_file=_filled(file))
+    place.docs.rename(place.docs.with_name("unmounted"))
+    ended = drain(place.stack, queue_file=_filled(file))
+    assert (ended["done"], ended["failed"]) == (0, 1)
+    assert "no source could be read" in ended["troubles"][0]["error"]
+    assert "no source could be read" in left(file)[0]["last_error"]
+
+
+def _filled(file: Path) -> Path:
+    fill(file, entry())
+    return file
 
 
 def test_what_is_added_during_a_run_stays_for_the_next(place: Any, file: Path) -> None:
@@ -123,13 +183,13 @@ def test_an_id_in_another_case_names_the_same_knowledge_base(place: Any, file: P
     assert place.engine.queue.state("kb").last.status == "done"
 
 
-@pytest.mark.parametrize("text", ["{half a fi", '{"version": 1}', '{"entries": [{"force": true}]}'])
+@pytest.mark.parametrize("text", ["{half a fi", '{"version": 1}', '{"entries": 7}'])
 def test_corrupt_files_are_kept_aside_each_under_its_own_name(
     place: Any, file: Path, text: str
 ) -> None:
     for aside in (".bad", ".bad-2"):
         file.write_text(text)
-        with pytest.raises(InvalidArgument, match="is no queue"):
+        with pytest.raises(ConfigError, match="is no queue"):
             drain(place.stack, queue_file=file)
         assert file.with_name(file.name + aside).read_text() == text
         assert not file.exists()
@@ -137,7 +197,7 @@ def test_corrupt_files_are_kept_aside_each_under_its_own_name(
 
 def test_a_newer_version_is_refused_and_left_alone(place: Any, file: Path) -> None:
     file.write_text('{"version": 2, "entries": []}')
-    with pytest.raises(InvalidArgument, match="version 2"):
+    with pytest.raises(ConfigError, match="version 2"):
         drain(place.stack, queue_file=file)
     assert file.read_text() == '{"version": 2, "entries": []}'
 

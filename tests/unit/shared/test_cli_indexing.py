@@ -157,6 +157,46 @@ def test_a_queue_that_cannot_be_read_hides_no_index(seoga: Any, kb: Path, base_p
     assert found["queue"]["status"] == "unknown"
 
 
+def test_exec_queue_names_what_failed_and_exits_1(seoga: Any, docs: Path, kb: Path) -> None:
+    seoga("add", docs)
+    other = docs.with_name("other")
+    other.mkdir()
+    lost = seoga("add", other, "--json").json["kb_id"]
+    other.rename(docs.with_name("away"))
+    done = seoga("exec-queue", "--json")
+    assert (done.code, done.json["done"], done.json["failed"]) == (1, 1, 1)
+    assert [trouble["kb_id"] for trouble in done.json["troubles"]] == [lost]
+    assert f"failed: {lost}: no source could be read" in done.err
+
+
+def test_exec_queue_says_which_entries_of_a_file_it_rejected(
+    seoga: Any, base_path: Path, kb: Path
+) -> None:
+    file = base_path / ".deferred-queue.json"
+    file.write_text(json.dumps({"version": 1, "entries": [{"kb_id": kb.name}, {"force": True}]}))
+    done = seoga("exec-queue", "--queue-file", file)
+    assert done.code == 1
+    assert "Queue: done=1" in done.out
+    assert "entry 2 of the queue file" in done.err
+    assert ".rejected" in done.err
+
+
+def test_a_damaged_queue_is_seen_and_the_way_out_given(
+    seoga: Any, docs: Path, kb: Path, base_path: Path
+) -> None:
+    seoga("add", docs)
+    file = base_path / "queue.db"
+    whole = file.read_bytes()
+    file.write_bytes(whole[:4096] + b"\xa5" * (len(whole) - 4096))
+    checks = {one["name"]: one for one in seoga("doctor", "--json").json["checks"]}
+    assert checks["queue"]["status"] == "fail"
+    assert "requests that wait" in checks["queue"]["hint"]
+    done = seoga("exec-queue")
+    assert done.code == 1
+    assert "corrupt" in done.err
+    assert "no index is" in done.err
+
+
 def test_an_emptied_root_deletes_nothing_until_told(seoga: Any, kb: Path, docs: Path) -> None:
     seoga("exec", "--path", kb)
     for file in docs.iterdir():
