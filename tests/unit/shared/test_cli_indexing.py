@@ -9,6 +9,7 @@ import subprocess
 from contextlib import closing
 from pathlib import Path
 from typing import Any
+from zipfile import ZipFile
 
 import pytest
 
@@ -129,10 +130,27 @@ def test_exec_queue_does_what_add_queued(seoga: Any, docs: Path, kb: Path) -> No
 
 
 def test_status_names_what_gave_a_part_of_its_text(seoga: Any, docs: Path, kb: Path) -> None:
-    nested = f"<h1>Top</h1><p>before</p>{'<div>' * 3000}deep{'</div>' * 3000}"
-    (docs / "deep.html").write_text(nested, "utf-8")
+    book_with_a_damaged_chapter(docs / "book.epub")
     assert seoga("exec", "--path", kb).code == 0
-    assert "Degraded: docs/deep.html (corrupt: " in seoga("status").out
+    assert "Degraded: docs/book.epub (corrupt: " in seoga("status").out
+
+
+def book_with_a_damaged_chapter(file: Path) -> None:
+    names = ("first.xhtml", "second.xhtml")
+    items = "".join(
+        f'<item id="{name}" href="{name}" media-type="application/xhtml+xml"/>' for name in names
+    )
+    order = "".join(f'<itemref idref="{name}"/>' for name in names)
+    package = f"<manifest>{items}</manifest><spine>{order}</spine>"
+    container = '<container><rootfiles><rootfile full-path="c.opf"/></rootfiles></container>'
+    with ZipFile(file, "w") as book:
+        book.writestr("mimetype", "application/epub+zip")
+        book.writestr("META-INF/container.xml", container)
+        book.writestr("c.opf", f"<package>{package}</package>")
+        for name in names:
+            book.writestr(name, f"<html><body><p>words of {name}</p></body></html>")
+    # Its checksum is wrong from here on.
+    file.write_bytes(file.read_bytes().replace(b"words of second", b"words of s3cond"))
 
 
 def test_status_tells_how_requests_ended(seoga: Any, docs: Path, kb: Path) -> None:
