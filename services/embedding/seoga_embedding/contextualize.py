@@ -19,7 +19,7 @@ from seoga.models import ContextSpec
 from seoga.storage.embedding import EmbeddingStore
 from seoga_embedding.answers import parse
 from seoga_embedding.models import llm_price
-from seoga_embedding.provider import Chat, Prompt, Reply, UnusableAnswer
+from seoga_embedding.provider import Chat, Endpoint, Prompt, Reply, UnusableAnswer
 from seoga_embedding.registry import find_chat
 from seoga_embedding.remote.caller import Caller
 from seoga_embedding.remote.faults import CallFailed, Trouble
@@ -80,6 +80,20 @@ def _tagged(name: str, text: str, most: int) -> str:
     return f"<{name}>\n{_TAG.sub('‹', clean(text)[:most])}\n</{name}>"
 
 
+def key_of(provider: str, endpoint: Endpoint, prompt: Prompt) -> str:
+    """By what an answer is kept: the model, and all that it was asked."""
+    parts = (
+        str(PROMPT_VERSION),
+        provider,
+        endpoint.url,
+        endpoint.model,
+        prompt.system,
+        prompt.document,
+        prompt.passage,
+    )
+    return blake2b("\0".join(parts).encode("utf-8", "replace"), digest_size=16).hexdigest()
+
+
 class Contextualizer:
     """Asks LLMs. Thread-safe. `in_flight` calls at once in all."""
 
@@ -123,7 +137,7 @@ class _Work:
     def one(self, excerpt: Excerpt) -> Context | SeogaError:
         """The context of one chunk, from the cache where it is there."""
         prompt = prompt_of(excerpt, self._spec.prompt)
-        key = self._key(prompt)
+        key = key_of(self._caller.info.name, self._caller.endpoint, prompt)
         if not self._spec.fresh and (kept := self._kept(key)) is not None:
             return kept
         try:
@@ -150,19 +164,6 @@ class _Work:
             return self._chat.read_reply(body)
         except (UnusableAnswer, TypeError, AttributeError) as error:
             raise CallFailed(Trouble.OUTPUT, f"sent an answer that is odd: {error}") from error
-
-    def _key(self, prompt: Prompt) -> str:
-        endpoint = self._caller.endpoint
-        parts = (
-            str(PROMPT_VERSION),
-            self._caller.info.name,
-            endpoint.url,
-            endpoint.model,
-            prompt.system,
-            prompt.document,
-            prompt.passage,
-        )
-        return blake2b("\0".join(parts).encode("utf-8", "replace"), digest_size=16).hexdigest()
 
     def _kept(self, key: str) -> Context | None:
         try:

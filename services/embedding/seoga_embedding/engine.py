@@ -5,11 +5,20 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Sequence
+from contextlib import closing
 from typing import TYPE_CHECKING, Any, Final
 
-from seoga.contracts.embedding import Context, Excerpt, Passage, PassageVectors, Vector
+from seoga.contracts.embedding import (
+    Context,
+    Excerpt,
+    Forecast,
+    Passage,
+    PassageVectors,
+    Vector,
+)
 from seoga.errors import EmbeddingFailed, ProviderFault, SeogaError
 from seoga.models import ContextSpec, EmbeddingSpec, ModelCard
+from seoga.storage.embedding import EmbeddingStore
 from seoga_embedding.memory import affordable
 from seoga_embedding.passages import checked, embed_all, embed_with
 from seoga_embedding.pool import Pool
@@ -122,6 +131,20 @@ class EmbeddingEngine:
                 self._contexts = Contextualizer(remotes, self._config.provider_calls)
             contexts = self._contexts
         return contexts.run(excerpts, spec)
+
+    def forecast_passages(self, passages: Sequence[Passage], spec: EmbeddingSpec) -> Forecast:
+        """See `Embedding`. Raises ConfigError."""
+        from seoga_embedding.forecast import of_passages
+
+        with closing(EmbeddingStore(self._config.base_path, read_only=True)) as store:
+            return of_passages(passages, spec, store)
+
+    def forecast_contexts(self, excerpts: Sequence[Excerpt], spec: ContextSpec) -> Forecast:
+        """See `Embedding`. Raises ConfigError."""
+        from seoga_embedding.forecast import of_contexts
+
+        with closing(EmbeddingStore(self._config.base_path, read_only=True)) as store:
+            return of_contexts(excerpts, spec, store, self._config.provider_calls)
 
     def warm(self, spec: EmbeddingSpec | None = None) -> threading.Thread:
         """Loads the model for queries in the background; an error shows at the first query."""

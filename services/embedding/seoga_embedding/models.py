@@ -114,9 +114,14 @@ _LLM_PRICES: Final = {
 
 def llm_price(model: str, tokens_in: int, tokens_out: int) -> float:
     """What a call cost in US dollars; 0 where the price is not known."""
+    return known_llm_price(model, tokens_in, tokens_out) or 0.0
+
+
+def known_llm_price(model: str, tokens_in: int, tokens_out: int) -> float | None:
+    """What so many tokens cost in US dollars; None where the price is not known."""
     name = model.removeprefix("models/").lower()
     known = sorted((key for key in _LLM_PRICES if name.startswith(key)), key=len)
     if not known:
-        return 0.0
+        return None
     read, written = _LLM_PRICES[known[-1]]
     return (tokens_in * read + tokens_out * written) / 1_000_000

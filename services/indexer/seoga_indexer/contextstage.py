@@ -70,7 +70,7 @@ class ContextStage:
 
     def _contextualized(self, packed: PackedFile) -> tuple[list[PackedChunk], str]:
         chunks, why = list(packed.chunks), ""
-        excerpts = list(_excerpts(packed))
+        excerpts = list(excerpts_of(packed))
         for first in range(0, len(chunks), _PART):
             answers = self._ask(excerpts[first : first + _PART])
             for at, answer in enumerate(answers, start=first):
@@ -117,7 +117,8 @@ class ContextStage:
         self.trouble = self.trouble or why
 
 
-def _excerpts(packed: PackedFile) -> Iterator[Excerpt]:
+def excerpts_of(packed: PackedFile) -> Iterator[Excerpt]:
+    """What an LLM is shown of each chunk of a file."""
     texts = [chunk.key[0] for chunk in packed.chunks]
     paths = [" > ".join(json.loads(chunk.key[1])) for chunk in packed.chunks]
     outline = "\n".join(dict.fromkeys(path for path in paths if path))[:_OUTLINE]

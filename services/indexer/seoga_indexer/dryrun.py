@@ -111,7 +111,7 @@ def _note(label: str, change: Change, connector: Connector, found: _Findings) ->
         found.add("added", name)
         return
     try:
-        modified = change.verdict is not Verdict.UNCHANGED and _differs(
+        modified = change.verdict is not Verdict.UNCHANGED and differs(
             change.item, known, connector
         )
     except FileNotFoundError:
@@ -147,7 +147,8 @@ def _unseen(found: _Findings, name: str) -> None:
     found.counts["unseen"] += 1
 
 
-def _differs(item: Item, known: KnownFile, connector: Connector) -> bool:
+def differs(item: Item, known: KnownFile, connector: Connector) -> bool:
+    """Whether the content is another than the known one. Raises OSError."""
     if item.version not in ("", SHUT):
         # Fetching all that changed would be most of the work of a run.
         return item.version != known.version

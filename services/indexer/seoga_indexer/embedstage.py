@@ -107,7 +107,7 @@ class EmbedStage:
             self._send(batch)
 
     def _send(self, batch: Sequence[PendingChunk]) -> None:
-        answers = self._call([_passage(chunk) for chunk in batch])
+        answers = self._call([passage_of(chunk) for chunk in batch])
         rows, refused = [], []
         ended: EmbeddingFailed | None = None
         for chunk, answer in zip(batch, answers, strict=True):
@@ -152,7 +152,8 @@ class EmbedStage:
         self.pause(PAUSES_S[min(self._failed_calls, len(PAUSES_S)) - 1])
 
 
-def _passage(chunk: PendingChunk) -> Passage:
+def passage_of(chunk: PendingChunk) -> Passage:
+    """What is embedded of a chunk."""
     # The header row of a table part stands outside the slice, but belongs to what it says.
     text = f"{chunk.header_row}\n{chunk.text}" if chunk.header_row else chunk.text
     context = "\n".join(filter(None, (chunk.context, chunk.keywords)))

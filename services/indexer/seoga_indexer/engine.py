@@ -8,7 +8,13 @@ from pathlib import Path
 from typing import Any, Unpack
 
 from seoga import logs
-from seoga.contracts.indexing import ChangeReport, EnqueueResult, RunOptions, RunResult
+from seoga.contracts.indexing import (
+    ChangeReport,
+    EnqueueResult,
+    RunEstimate,
+    RunOptions,
+    RunResult,
+)
 from seoga.errors import ConfigError, InvalidArgument, NotFound
 from seoga.instances import old_index
 from seoga.kb import CONFIG, Kb, create_kb, find_kb, list_kbs
@@ -121,6 +127,13 @@ class IndexingEngine:
     def check_kb(self, kb: Kb) -> ChangeReport:
         """The same for a KB wherever it lies."""
         return check(kb, self._stack)
+
+    def estimate_kb(self, kb: Kb, **options: Unpack[RunOptions]) -> RunEstimate:
+        """What `run_kb` with these options would do and cost now; calls no provider, writes
+        nothing, needs no lease. Raises InvalidArgument, ConfigError."""
+        from seoga_indexer.estimate.report import estimate
+
+        return estimate(kb, self._stack, _order(options))
 
     @property
     def queue(self) -> Queue:

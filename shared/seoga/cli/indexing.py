@@ -52,12 +52,22 @@ def exec_(
     force: Force = False,
     partial: Partial = None,
     accept_deletions: AcceptDeletions = False,
+    estimate: Annotated[
+        bool,
+        typer.Option(
+            "--estimate", help="Only say what it would take and cost: nothing is paid or written."
+        ),
+    ] = False,
     as_json: AsJson = False,
 ) -> int:
     """Index one knowledge base. No service is needed."""
     chosen = chosen_settings(base_path)
     kb = one_kb(chosen.base_path, path, config)
     options = run_options(force, partial, accept_deletions)
+    if estimate:
+        from seoga.cli.estimating import estimate_and_report
+
+        return estimate_and_report(chosen, kb, options, as_json)
     return run_and_report(chosen, [kb], options, as_json)
 
 

@@ -68,6 +68,21 @@ class Context:
     cost: float = 0.0
 
 
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    """What some work would take, told without a call to a provider: `asked` of which of what was
+    given (by number; what is answered already is not), tokens in and out, calls, seconds
+    (`measured`: from what calls took before), and `price` in US dollars (None: nobody knows)."""
+
+    asked: Sequence[int] = ()
+    tokens: int = 0
+    tokens_out: int = 0
+    calls: int = 0
+    seconds: float = 0.0
+    measured: bool = False
+    price: float | None = None
+
+
 class Embedding(Protocol):
     """The port of the embedding service."""
 
@@ -100,6 +115,16 @@ class Embedding(Protocol):
         Raises ConfigError, MissingDependency (no such model), and EmbeddingFailed when the provider
         as a whole failed before anything came back; see `embed_passages`.
         """
+        ...
+
+    def forecast_passages(self, passages: Sequence[Passage], spec: EmbeddingSpec) -> Forecast:
+        """What `embed_passages` would take. Calls no provider and needs no key. Raises
+        ConfigError."""
+        ...
+
+    def forecast_contexts(self, excerpts: Sequence[Excerpt], spec: ContextSpec) -> Forecast:
+        """What `contextualize` would take; kept answers cost nothing. Calls no provider and needs
+        no key. Raises ConfigError."""
         ...
 
     def close(self) -> None:
@@ -173,6 +198,18 @@ class EmbeddingClient:
             out += [_error_of(data) or Context(**data) for data in results]
         return out
 
+    def forecast_passages(self, passages: Sequence[Passage], spec: EmbeddingSpec) -> Forecast:
+        """See `Embedding`; at most 1,024 passages."""
+        sent = [{key: _utf8(value) for key, value in asdict(one).items()} for one in passages]
+        body = {"spec": asdict(spec), "passages": sent}
+        return Forecast(**self._http.json("POST", "/v1/passages/forecast", json=body))
+
+    def forecast_contexts(self, excerpts: Sequence[Excerpt], spec: ContextSpec) -> Forecast:
+        """See `Embedding`; at most 64 excerpts."""
+        sent = [{key: _utf8(value) for key, value in asdict(one).items()} for one in excerpts]
+        body = {"spec": asdict(spec), "excerpts": sent}
+        return Forecast(**self._http.json("POST", "/v1/contexts/forecast", json=body))
+
     def close(self) -> None:
         """Closes the connections."""
         self._http.close()
@@ -231,6 +268,14 @@ def routes(engine: Embedding) -> APIRouter:
                 for one in results
             ]
         }
+
+    @router.post("/passages/forecast")
+    def forecast_passages(request: PassagesRequest) -> dict[str, Any]:
+        return asdict(engine.forecast_passages(request.passages, request.spec))
+
+    @router.post("/contexts/forecast")
+    def forecast_contexts(request: ContextsRequest) -> dict[str, Any]:
+        return asdict(engine.forecast_contexts(request.excerpts, request.spec))
 
     return router
 

@@ -118,6 +118,45 @@ _RESULT_KEYS = (
 )  # fmt: skip
 
 
+@dataclass(frozen=True, slots=True)
+class StageEstimate:
+    """What one provider would be asked in a run: `asked` chunks, and what that takes; `cost` in US
+    dollars, None where nobody knows the price."""
+
+    provider: str
+    model: str
+    asked: int = 0
+    tokens: int = 0
+    calls: int = 0
+    minutes: float = 0.0
+    cost: float | None = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class RunEstimate:
+    """What a run would do and cost, told without a provider call and without a write. `pages` are
+    those of paged documents; `exact` where nothing had to be guessed; `basis` says what each guess
+    stands on; `embedding` and `contexts` are None where the KB wants none."""
+
+    kb_id: str
+    files: int
+    unchanged: int
+    pages: int
+    chunks: int
+    embedding: StageEstimate | None
+    contexts: StageEstimate | None
+    tokens: int
+    calls: int
+    minutes: float
+    cost: float | None
+    exact: bool
+    basis: tuple[str, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """A JSON object."""
+        return asdict(self)
+
+
 class RunOptions(TypedDict, total=False):
     """Keyword arguments of `run_kb`. `partial` redoes from that stage on and keeps extraction;
     `accept_deletions` believes a source that lost most of its files; `cancel` set = stop."""

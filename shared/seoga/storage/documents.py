@@ -24,6 +24,7 @@ from seoga.storage.records import (
     Making,
     PendingChunk,
     PreparedFile,
+    StoredWords,
     Touch,
 )
 
@@ -38,7 +39,9 @@ _PENDING = (
     "SELECT id, file_id, text, heading_path, header_row, context, keywords, attempts FROM chunks"
     f" WHERE state = '{ChunkState.PENDING}' AND id > ? ORDER BY id LIMIT ?"
 )
-_REDO = "redo"
+_EVERY = _PENDING.replace(f"state = '{ChunkState.PENDING}' AND ", "")
+# The meta key of a run that does finished work again.
+REDO = "redo"
 _PAGE = 5000
 _STATES = {state.value: state for state in FileState}
 # Vectors of a replaced model that go in one transaction: a fraction of a second.
@@ -217,11 +220,19 @@ class DocumentStore:
         with self._write() as conn:
             return generations.ensure(conn, card)
 
-    def pending(self, limit: int, after: int = 0) -> list[PendingChunk]:
-        """At most `limit` chunks that wait for vectors, ids above `after`, ascending."""
+    def pending(self, limit: int, after: int = 0, *, every: bool = False) -> list[PendingChunk]:
+        """At most `limit` chunks that wait for vectors (`every`: whether they wait or not), ids
+        above `after`, ascending."""
         with self._read() as conn:
-            rows = conn.execute(_PENDING, (after, limit)).fetchall()
+            sql = _EVERY if every else _PENDING
+            rows = conn.execute(sql, (after, limit)).fetchall()
         return [_waiting(row) for row in rows]
+
+    def words(self, file_id: int) -> list[StoredWords]:
+        """The chunks of a file as the next run compares them, in order."""
+        with self._read() as conn:
+            rows = content.stored(conn, file_id)
+        return [StoredWords(row[1:6], row[6] == ChunkState.INDEXED.value) for row in rows]
 
     def commit_vectors(self, generation: int, rows: Sequence[ChunkVectors]) -> int:
         """Commit 2: vectors; chunks become Indexed, files with none waiting Ready (or Degraded), a
@@ -274,17 +285,17 @@ class DocumentStore:
     def begin_redo(self, what: str) -> tuple[str, bool]:
         """Opens a run that does finished work again (`force`, `embedding`, …): since when it goes
         on, and whether one of the same kind was interrupted and is resumed."""
-        found = json.loads(self.meta(_REDO, "{}"))
+        found = json.loads(self.meta(REDO, "{}"))
         if found.get("what") == what:
             return str(found["since"]), True
         since = now()
-        self.set_meta(_REDO, json.dumps({"what": what, "since": since}))
+        self.set_meta(REDO, json.dumps({"what": what, "since": since}))
         return since, False
 
     def end_redo(self) -> None:
         """It is complete, or has no meaning any more."""
         with self._write(content=False) as conn:
-            conn.execute("DELETE FROM meta WHERE key = ?", (_REDO,))
+            conn.execute("DELETE FROM meta WHERE key = ?", (REDO,))
 
     def progress(self, data: Mapping[str, Any]) -> None:
         """What the run is doing now, for get_index_info. Call it about once a second."""

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from seoga.errors import StorageError
-from seoga.storage.database import open_writer, transaction
+from seoga.storage.database import open_reader, open_writer, transaction
 
 if TYPE_CHECKING:
     import sqlite3
@@ -36,10 +36,12 @@ class Profile:
 
 
 class EmbeddingStore:
-    """Opens at its first use. Thread-safe. Raises StorageError; nothing in it is irreplaceable."""
+    """Opens at its first use. Thread-safe. Raises StorageError; nothing in it is irreplaceable.
+    `read_only`: knows nothing where there is no file yet, and makes none."""
 
-    def __init__(self, base: Path) -> None:
+    def __init__(self, base: Path, *, read_only: bool = False) -> None:
         self._path = base / FILE
+        self._read_only = read_only
         self._conn: sqlite3.Connection | None = None
         self._lock = threading.Lock()
         self._written = 0
@@ -49,13 +51,19 @@ class EmbeddingStore:
         with self._lock:
             if self._conn is None:
                 try:
-                    self._conn = open_writer(self._path, "embedding")
+                    opener = open_reader if self._read_only else open_writer
+                    self._conn = opener(self._path, "embedding")
                 except OSError as error:
                     raise StorageError(f"{self._path}: {error.strerror or error}") from error
             yield self._conn
 
+    def _nothing(self) -> bool:
+        return self._read_only and self._conn is None and not self._path.exists()
+
     def profiles(self, model: str) -> dict[int, Profile]:
         """The profiles of a model by bucket."""
+        if self._nothing():
+            return {}
         with self._open() as conn:
             rows = conn.execute(
                 "SELECT bucket, size, mean_ms, samples, ceiling, before_ms"
@@ -75,6 +83,8 @@ class EmbeddingStore:
 
     def context(self, key: str) -> tuple[str, str] | None:
         """Context and keywords that were answered before; None where nothing was."""
+        if self._nothing():
+            return None
         with self._open() as conn:
             row = conn.execute(
                 "SELECT context, keywords FROM contexts WHERE key = ?", (key,)

@@ -69,6 +69,12 @@ def live(conn: sqlite3.Connection) -> tuple[int, ModelCard] | None:
     return (row[0], card_of(row[1])) if row else None
 
 
+def wanted(conn: sqlite3.Connection) -> ModelCard | None:
+    """The identity that chunks are embedded for; None where there is none yet, or none wanted."""
+    row = conn.execute("SELECT card FROM generations WHERE id = ?", (target(conn) or 0,)).fetchone()
+    return card_of(row[0]) if row else None
+
+
 def card_of(text: str) -> ModelCard:
     """The ModelCard of a stored JSON text; keys that a newer version wrote are ignored."""
     known = ModelCard.__dataclass_fields__

@@ -156,6 +156,14 @@ class PendingChunk:
     attempts: int
 
 
+class StoredWords(NamedTuple):
+    """The words by which a chunk is known again (text, heading path as JSON, header row, context,
+    keywords), and whether it has its vectors."""
+
+    key: tuple[str, str, str, str, str]
+    indexed: bool
+
+
 @dataclass(frozen=True, slots=True)
 class ChunkVectors:
     """The vectors of a chunk: (k, d) float32 of unit length, one a window, and (k,) float32

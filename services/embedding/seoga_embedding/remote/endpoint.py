@@ -14,7 +14,11 @@ _SECRETS: Final = frozenset({"key", "api_key", "apikey", "api-key", "token", "ac
 
 
 def endpoint_of(
-    info: RemoteInfo, spec: EmbeddingSpec | ContextSpec, group: str = "embedding"
+    info: RemoteInfo,
+    spec: EmbeddingSpec | ContextSpec,
+    group: str = "embedding",
+    *,
+    with_key: bool = True,
 ) -> Endpoint:
     """Where `spec` wants to be served, and its key from the environment.
 
@@ -38,7 +42,7 @@ def endpoint_of(
         url=urlunsplit((parts.scheme, parts.netloc, path, "", "")),
         query=query,
         model=model,
-        key=_key(info, spec),
+        key=_key(info, spec) if with_key else "",
         dimension=spec.dimension if isinstance(spec, EmbeddingSpec) else 0,
         keep_alive=spec.keep_alive,
         num_ctx=spec.num_ctx,

@@ -13,7 +13,7 @@ from seoga_embedding.remote.caller import Caller
 from seoga_embedding.remote.endpoint import endpoint_of
 from seoga_embedding.remote.gate import Gate
 from seoga_embedding.remote.sender import Sender
-from seoga_embedding.remote.sizes import Memory, Sizes
+from seoga_embedding.remote.sizes import Memory, Sizes, model_name
 from seoga_embedding.remote.wire import Wire
 
 log = logs.get("embedding")
@@ -41,7 +41,7 @@ class Remotes:
             if which not in self._senders:
                 self._tell(info, row)
                 sizes = Sizes(
-                    f"{info.name} {endpoint.url} {row.model}",
+                    model_name(info.name, endpoint, row.model),
                     self._memory,
                     learns=info.limits.learns,
                     fixed=spec.batch_size,

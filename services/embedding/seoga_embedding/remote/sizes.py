@@ -10,6 +10,7 @@ from seoga import logs
 from seoga.errors import StorageError
 from seoga.storage.embedding import EmbeddingStore, Profile
 from seoga_embedding.packing import bucket_of, start_size, tokens_of
+from seoga_embedding.provider import Endpoint
 
 # A size is believed after so many full batches, and then doubled while that makes texts cheaper.
 _ENOUGH = 3
@@ -19,6 +20,11 @@ _MOST = 2048
 _SLOW_MS = 20_000.0
 
 log = logs.get("embedding")
+
+
+def model_name(provider: str, endpoint: Endpoint, model: str) -> str:
+    """Under which name the sizes of a model are kept: other servers are faster or slower."""
+    return f"{provider} {endpoint.url} {model}"
 
 
 class Memory:
