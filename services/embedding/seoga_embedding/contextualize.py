@@ -1,4 +1,4 @@
-"""Context for chunks: what an LLM is asked, at most four calls at once, and answers kept.
+"""Context for chunks: what an LLM is asked, and answers kept.
 
 The method is Anthropic's "Contextual Retrieval" (2024): a sentence or two that set a chunk in its
 document, embedded and indexed with it. Here with bilingual keywords beside it.
@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from hashlib import blake2b
 from typing import Final
 
@@ -24,6 +23,7 @@ from seoga_embedding.registry import find_chat
 from seoga_embedding.remote.caller import Caller
 from seoga_embedding.remote.faults import CallFailed, Trouble
 from seoga_embedding.remote.remotes import Remotes
+from seoga_embedding.remote.spread import spread
 from seoga_embedding.remote.wire import DOCUMENT_READ_S
 from seoga_embedding.split import clean
 
@@ -95,11 +95,10 @@ def key_of(provider: str, endpoint: Endpoint, prompt: Prompt) -> str:
 
 
 class Contextualizer:
-    """Asks LLMs. Thread-safe. `in_flight` calls at once in all."""
+    """Asks LLMs, each as many calls at once as its gate lets through. Thread-safe."""
 
-    def __init__(self, remotes: Remotes, in_flight: int) -> None:
+    def __init__(self, remotes: Remotes) -> None:
         self._remotes = remotes
-        self._threads = ThreadPoolExecutor(in_flight, thread_name_prefix="context")
 
     def run(
         self, excerpts: Sequence[Excerpt], spec: ContextSpec
@@ -108,12 +107,10 @@ class Contextualizer:
         info, chat_of = find_chat(spec.provider)
         caller = self._remotes.caller(info, spec)
         work = _Work(caller, chat_of(caller.endpoint), self._remotes.store, spec)
-        results = list(self._threads.map(work.one, excerpts))
+        results = work.all(excerpts)
         errors = [result for result in results if isinstance(result, SeogaError)]
-        if errors and len(errors) == len(results):
-            first = errors[0]
-            if not isinstance(first, EmbeddingFailed) or of_provider(first):
-                raise first
+        if errors and len(errors) == len(results) and _of_all(errors[0]):
+            raise errors[0]
         return [
             result
             if isinstance(result, (Context, EmbeddingFailed))
@@ -121,9 +118,10 @@ class Contextualizer:
             for result in results
         ]
 
-    def close(self) -> None:
-        """Gives up what has not begun."""
-        self._threads.shutdown(wait=False, cancel_futures=True)
+
+def _of_all(error: SeogaError) -> bool:
+    """Whether the next excerpt would meet this error too."""
+    return not isinstance(error, EmbeddingFailed) or of_provider(error)
 
 
 class _Work:
@@ -133,6 +131,18 @@ class _Work:
         self, caller: Caller, chat: Chat, store: EmbeddingStore, spec: ContextSpec
     ) -> None:
         self._caller, self._chat, self._store, self._spec = caller, chat, store, spec
+
+    def all(self, excerpts: Sequence[Excerpt]) -> list[Context | SeogaError]:
+        """One result an excerpt, in order."""
+        gate = self._caller.gate
+        alone = 0 if gate.known else 1
+        first = [self.one(excerpt) for excerpt in excerpts[:alone]]
+        if first and isinstance(first[0], SeogaError) and _of_all(first[0]):
+            return [first[0] for _ in excerpts]
+        found, error = spread(self.one, excerpts[alone:], gate.in_flight)
+        if error is not None:
+            raise error
+        return first + [result for result in found if result is not None]
 
     def one(self, excerpt: Excerpt) -> Context | SeogaError:
         """The context of one chunk, from the cache where it is there."""

@@ -128,7 +128,7 @@ class EmbeddingEngine:
         remotes = self._far()
         with self._lock:
             if self._contexts is None:
-                self._contexts = Contextualizer(remotes, self._config.provider_calls)
+                self._contexts = Contextualizer(remotes)
             contexts = self._contexts
         return contexts.run(excerpts, spec)
 
@@ -173,15 +173,13 @@ class EmbeddingEngine:
         with self._lock:
             pool, self._pool = self._pool, None
             remotes, self._remotes = self._remotes, None
-            contexts, self._contexts = self._contexts, None
+            self._contexts = None
             opened = list(self._opened.values())
             self._opened.clear()
         if pool is not None:
             pool.close()
         for provider, _ in opened:
             provider.close()
-        if contexts is not None:
-            contexts.close()
         if remotes is not None:
             remotes.close()
 

@@ -20,7 +20,7 @@ from seoga.settings import Settings
 from seoga_embedding.engine import EmbeddingEngine
 from seoga_embedding.fake.app import create
 from seoga_embedding.fake.rules import Desk
-from seoga_embedding.remote import caller, gate
+from seoga_embedding.remote import gate
 
 KEY = "test-key-0123456789"
 
@@ -69,7 +69,7 @@ def fake(fake_server: Fake) -> Fake:
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Pauses between tries take no time."""
-    monkeypatch.setattr(caller, "FIRST_PAUSE_S", 0.001)
+    monkeypatch.setattr(gate, "FIRST_PAUSE_S", 0.001)
 
 
 @pytest.fixture

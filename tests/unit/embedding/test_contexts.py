@@ -223,21 +223,9 @@ def test_at_most_four_calls_are_in_flight(fake: Fake, engine: EmbeddingEngine) -
     fake.faults({"kind": "slow", "seconds": 0.4, "times": 9})
     started = time.monotonic()
     engine.contextualize(excerpts(9), spec(fake, "openai"))
-    # Nine calls of 0.4 s, four at once, are three rounds.
+    # The first call of 0.4 s is alone; eight more, four at once, are two rounds.
     assert time.monotonic() - started >= 1.2
     assert len(fake.calls()) == 9
-
-
-@pytest.mark.parametrize("count", [1, 64])
-def test_an_llm_that_is_down_costs_few_calls_whatever_the_size(
-    fake: Fake, engine: EmbeddingEngine, count: int
-) -> None:
-    fake.faults({"status": 529, "times": 999})
-    for _ in range(3):
-        with pytest.raises(EmbeddingFailed) as caught:
-            engine.contextualize(excerpts(count), spec(fake, "anthropic"))
-        assert caught.value.fault is ProviderFault.OUTAGE
-    assert len(fake.calls()) <= 8
 
 
 def test_a_refused_key_stops_all_calls_and_is_not_repeated(
@@ -248,7 +236,7 @@ def test_a_refused_key_stops_all_calls_and_is_not_repeated(
         engine.contextualize(excerpts(40), spec(fake, "anthropic"))
     assert caught.value.fault is ProviderFault.AUTH
     assert KEY not in caught.value.message
-    assert len(fake.calls()) <= 4
+    assert len(fake.calls()) == 1
 
 
 def test_one_failed_call_leaves_one_chunk_raw(fake: Fake, engine: EmbeddingEngine) -> None:

@@ -100,6 +100,8 @@ async def _provider(desk: Desk, request: Request) -> Response:
 
 async def _wrong(fault: Fault, protocol: Protocol) -> Response | None:
     """The response that a fault gives; None where the answer is only spoilt."""
+    if fault.after:
+        await sleep(fault.after)
     headers = {"retry-after": fault.retry_after} if fault.retry_after else None
     if fault.kind in ("status", "error_in_200"):
         content = protocol.error(fault.status, fault.message or "on demand", fault.code)

@@ -34,7 +34,8 @@ class Rules(BaseModel):
 
 
 class Fault(BaseModel):
-    """One thing that goes wrong, for the next `times` calls whose path holds `path`."""
+    """One thing that goes wrong, for the next `times` calls whose path holds `path`, `after`
+    seconds after they came."""
 
     kind: Literal[
         "status", "slow", "cut", "error_in_200", "html", "fewer", "nan", "zero", "dimension"
@@ -44,6 +45,7 @@ class Fault(BaseModel):
     code: str = ""
     retry_after: str = ""
     seconds: float = Field(default=1.0, ge=0, le=600)
+    after: float = Field(default=0.0, ge=0, le=600)
     times: int = Field(default=1, ge=1)
     path: str = ""
 

@@ -12,13 +12,13 @@ import stamina
 
 from seoga import metrics
 from seoga_embedding.provider import Call, Endpoint, RemoteInfo
+from seoga_embedding.remote import gate as gates
 from seoga_embedding.remote.faults import CallFailed, NotMade, Trouble
 from seoga_embedding.remote.gate import FAILURES, MOST_WAIT_S, Gate
 from seoga_embedding.remote.wire import Wire
 
 # All tries of one call; a provider that is down costs as many in a whole run (see Gate).
 TRIES: Final = FAILURES
-FIRST_PAUSE_S = 0.5
 _LONGEST_PAUSE_S: Final = 8.0
 # What a caller may have to wait altogether: less than the read time-out of the service's client.
 _PATIENCE_S: Final = 300.0
@@ -35,23 +35,34 @@ class Caller:
 
     def tried(self, call: Call, read_s: float, *, tries: int = TRIES, urgent: bool = False) -> Any:
         """The JSON of the answer. Raises CallFailed."""
+        return self.timed(call, read_s, tries=tries, urgent=urgent)[0]
+
+    def timed(
+        self, call: Call, read_s: float, *, tries: int = TRIES, urgent: bool = False
+    ) -> tuple[Any, float]:
+        """The JSON of the answer, and the seconds that the provider took for it. Raises CallFailed.
+
+        A document that is told to slow down goes on as long as others pass: the gate says when
+        there is no point.
+        """
+        patience = _Patience(tries, urgent)
         for attempt in stamina.retry_context(
-            on=_again,
-            attempts=tries,
+            on=patience.again,
+            attempts=None,
             timeout=_PATIENCE_S,
-            wait_initial=FIRST_PAUSE_S,
+            wait_initial=gates.FIRST_PAUSE_S,
             wait_max=_LONGEST_PAUSE_S,
-            wait_jitter=FIRST_PAUSE_S,
+            wait_jitter=gates.FIRST_PAUSE_S,
         ):
             with attempt, self.gate.turn(_mark(self.endpoint.key), urgent=urgent):
                 return self._counted(call, read_s)
         raise AssertionError("the last try raises")
 
-    def _counted(self, call: Call, read_s: float) -> Any:
+    def _counted(self, call: Call, read_s: float) -> tuple[Any, float]:
         name, started = self.info.name, time.monotonic()
         outcome = "ok"
         try:
-            return self.wire.send(call, read_s)
+            return self.wire.send(call, read_s), time.monotonic() - started
         except CallFailed as error:
             outcome = error.trouble.value
             raise
@@ -73,17 +84,28 @@ class Caller:
         )
 
 
-def _again(error: Exception) -> bool | float:
-    """Whether another try may help, and after how many seconds (True: growing pauses)."""
-    if not isinstance(error, CallFailed) or isinstance(error, NotMade):
-        return False
-    if error.trouble not in (Trouble.RATE, Trouble.OUTAGE):
-        return False
-    if error.wait_s is None:
-        return True
-    if error.wait_s > MOST_WAIT_S:
-        return False
-    return error.wait_s + secrets.SystemRandom().uniform(0, FIRST_PAUSE_S)
+@dataclass(slots=True)
+class _Patience:
+    """The tries of one call that are left."""
+
+    tries: int
+    urgent: bool
+
+    def again(self, error: Exception) -> bool | float:
+        """Whether another try may help, and after how many seconds (True: growing pauses)."""
+        if not isinstance(error, CallFailed) or isinstance(error, NotMade):
+            return False
+        if error.trouble not in (Trouble.RATE, Trouble.OUTAGE):
+            return False
+        if self.urgent or error.trouble is Trouble.OUTAGE:
+            self.tries -= 1
+        if not self.tries:
+            return False
+        if error.wait_s is None:
+            return True
+        if error.wait_s > MOST_WAIT_S:
+            return False
+        return error.wait_s + secrets.SystemRandom().uniform(0, gates.FIRST_PAUSE_S)
 
 
 def _mark(key: str) -> str:

@@ -1,11 +1,14 @@
 """One gate a provider: how many calls are in flight, how fast, and when there is no point.
 
 The circuit follows Nygard, "Release It!" (2007): a few failures in a row open it, after a pause
-one call tries again, and a success closes it.
+one call tries again, and a success closes it. A provider that has not answered yet, or no longer,
+gets one call at a time; one that says "too fast" half as many as before, and one more for every
+call that passes.
 """
 
 from __future__ import annotations
 
+import secrets
 import threading
 import time
 from collections import deque
@@ -13,10 +16,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
 
+from seoga.contracts.deadline import given, remaining
 from seoga_embedding.remote.faults import CallFailed, NotMade, Trouble
 
 # With these a provider that is down costs four calls, then one every half minute and rarer.
 FAILURES: Final = 4
+FIRST_PAUSE_S = 0.5
 OPEN_S = 30.0
 _LONGEST_OPEN_S: Final = 600.0
 # A refused key stays refused for the rest of a run, and a corrected one is another key.
@@ -25,103 +30,154 @@ REFUSED_S = 300.0
 MOST_WAIT_S = 120.0
 # Whoever asks a question does not stand in line behind documents.
 _URGENT: Final = 4
+# Nobody sleeps through a change: whoever leaves wakes those who wait.
+_LOOK_S: Final = 5.0
+_PASSING: Final = (Trouble.OUTAGE, Trouble.RATE)
 
 
 class Gate:
-    """Thread-safe. `calls` counts the calls that were let through."""
+    """Thread-safe. `calls` counts the calls that were let through, at most `in_flight` at once."""
 
     def __init__(self, name: str, in_flight: int, per_minute: int = 0) -> None:
-        self.name = name
+        self.name, self.in_flight = name, in_flight
         self.calls = 0
-        self._slots = {
-            False: threading.BoundedSemaphore(in_flight),
-            True: threading.BoundedSemaphore(_URGENT),
-        }
         self._per_minute = per_minute
+        self._changed = threading.Condition()
+        self._inside = {False: 0, True: 0}
+        self._width = 1
+        self._known = False
         self._recent: deque[float] = deque()
-        self._lock = threading.Lock()
         self._failures = 0
+        self._last_failure = 0.0
+        self._trouble = Trouble.OUTAGE
         self._open_until = 0.0
         self._open_for = OPEN_S
         self._not_before = 0.0
         self._refused: dict[str, tuple[float, CallFailed]] = {}
 
+    @property
+    def known(self) -> bool:
+        """Whether the provider answered when it was last called."""
+        return self._known
+
     @contextmanager
     def turn(self, key: str, *, urgent: bool = False) -> Iterator[None]:
         """One call. Raises CallFailed at once where it would be in vain; what the call raises
         teaches the gate."""
-        self._look(key)
-        with self._slots[urgent]:
-            self._wait(urgent)
-            self._look(key, enters=True)
-            with self._lock:
-                self.calls += 1
-            try:
-                yield
-            except NotMade:
-                raise
-            except CallFailed as error:
-                self._failed(error, key)
-                raise
-            self._succeeded()
+        entered = self._enter(key, urgent)
+        try:
+            yield
+        except NotMade:
+            raise
+        except CallFailed as error:
+            self._failed(error, key, entered)
+            raise
+        else:
+            self._succeeded(entered)
+        finally:
+            with self._changed:
+                self._inside[urgent] -= 1
+                self._changed.notify_all()
 
-    def _look(self, key: str, *, enters: bool = False) -> None:
-        now = time.monotonic()
-        with self._lock:
-            until, refusal = self._refused.get(key, (0.0, None))
-            if refusal is not None and now < until:
-                raise NotMade(refusal.trouble, refusal.message, refusal.hint)
-            if self._open_until > now:
-                raise NotMade(
-                    Trouble.OUTAGE,
-                    f"failed {self._failures} times in a row and is left alone for"
-                    f" {self._open_until - now:.0f} s",
-                )
-            if self._open_until and enters:
+    def _enter(self, key: str, urgent: bool) -> float:
+        """Waits for a turn; when it came."""
+        with self._changed:
+            while True:
+                now = time.monotonic()
+                self._look(key, urgent, now)
+                pause = self._pause(urgent, now)
+                if not pause:
+                    break
+                left = remaining()
+                if left == 0:
+                    raise NotMade(Trouble.OUTAGE, f"had no turn within {given():g} s")
+                self._changed.wait(min(pause, _LOOK_S if left is None else left))
+            if self._open_until:
                 # Half open: this caller tries, the others still meet a closed door.
                 self._open_until = now + self._open_for
+            if self._per_minute and not urgent:
+                self._recent.append(now)
+            self._inside[urgent] += 1
+            self.calls += 1
+            return now
 
-    def _wait(self, urgent: bool) -> None:
-        while (pause := self._pause(urgent)) > 0:
-            threading.Event().wait(pause)
+    def _look(self, key: str, urgent: bool, now: float) -> None:
+        """Raises NotMade where a call would be in vain."""
+        until, refusal = self._refused.get(key, (0.0, None))
+        if refusal is not None and now < until:
+            raise NotMade(refusal.trouble, refusal.message, refusal.hint)
+        # Where documents are too fast, a question may still be answered.
+        if self._open_until > now and not (urgent and self._trouble is Trouble.RATE):
+            raise NotMade(
+                self._trouble,
+                f"failed {self._failures} times in a row and is left alone for"
+                f" {self._open_until - now:.0f} s",
+            )
 
-    def _pause(self, urgent: bool) -> float:
-        """Seconds to wait before the next call; 0 takes a place in this minute."""
-        now = time.monotonic()
-        with self._lock:
-            if urgent:
-                return 0.0
-            if self._not_before > now:
-                return within(self._not_before - now)
-            if not self._per_minute:
-                return 0.0
-            while self._recent and now - self._recent[0] >= 60.0:
-                self._recent.popleft()
-            if len(self._recent) >= self._per_minute:
-                return 60.0 - (now - self._recent[0])
-            self._recent.append(now)
+    def _pause(self, urgent: bool, now: float) -> float:
+        """Seconds to wait before looking again; 0 where the way is free."""
+        if urgent:
+            return _LOOK_S if self._inside[True] >= _URGENT else 0.0
+        if self._not_before > now:
+            return within(self._not_before - now)
+        if self._inside[False] >= self._width:
+            return _LOOK_S
+        if not self._per_minute:
             return 0.0
+        while self._recent and now - self._recent[0] >= 60.0:
+            self._recent.popleft()
+        if len(self._recent) < self._per_minute:
+            return 0.0
+        return 60.0 - (now - self._recent[0])
 
-    def _succeeded(self) -> None:
-        with self._lock:
-            self._failures, self._open_until, self._open_for = 0, 0.0, OPEN_S
+    def _succeeded(self, entered: float) -> None:
+        with self._changed:
+            if self._trouble is Trouble.OUTAGE and entered < self._last_failure:
+                # It was under way before the failure: it says nothing of the provider since.
+                return
+            # One that was told to slow down goes up step by step, another starts as it may.
+            slowed = self._known and self._width < self.in_flight
+            self._answered(self._width + 1 if slowed else self.in_flight)
 
-    def _failed(self, error: CallFailed, key: str) -> None:
+    def _answered(self, width: int) -> None:
+        self._known, self._width = True, width
+        self._failures, self._open_until, self._open_for = 0, 0.0, OPEN_S
+
+    def _failed(self, error: CallFailed, key: str, entered: float) -> None:
         now = time.monotonic()
-        with self._lock:
+        with self._changed:
             if error.trouble in (Trouble.AUTH, Trouble.QUOTA):
                 self._refused[key] = (now + REFUSED_S, error)
+            if error.trouble not in _PASSING:
+                # It answered: whatever it said, it is there. What it says to all of them (no such
+                # model) costs one call where it is the first.
+                self._answered(self._width)
+                return
             if error.trouble is Trouble.RATE and error.wait_s:
                 self._not_before = max(self._not_before, now + error.wait_s)
-            if error.trouble is not Trouble.OUTAGE:
-                # It answered: whatever it said, it is there.
-                if error.trouble is not Trouble.RATE:
-                    self._failures, self._open_until, self._open_for = 0, 0.0, OPEN_S
-                return
-            self._failures += 1
-            if self._failures >= FAILURES:
-                self._open_until = now + self._open_for
-                self._open_for = min(2 * self._open_for, _LONGEST_OPEN_S)
+            # Calls that were in flight together fail together: that is one failure.
+            if entered >= self._last_failure:
+                self._count(error.trouble, now)
+
+    def _count(self, trouble: Trouble, now: float) -> None:
+        self._last_failure, self._trouble = now, trouble
+        self._failures += 1
+        self._width = max(1, self._width // 2) if trouble is Trouble.RATE else 1
+        self._known = self._known and trouble is Trouble.RATE
+        if self._failures >= FAILURES:
+            self._open_until = now + self._open_for
+            self._open_for = min(2 * self._open_for, _LONGEST_OPEN_S)
+        else:
+            self._not_before = max(self._not_before, now + pause_after(self._failures))
+
+
+def pause_after(failures: int) -> float:
+    """Seconds before the next try after so many failures in a row, with jitter. One failure is
+    often of one call: another may show at once that it was."""
+    if failures < 2:
+        return 0.0
+    most = FIRST_PAUSE_S * (1 << (failures - 1))
+    return most / 2 + secrets.SystemRandom().uniform(0, most / 2)
 
 
 def within(wait_s: float) -> float:

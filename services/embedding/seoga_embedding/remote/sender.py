@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from seoga import metrics
 from seoga.errors import EmbeddingFailed, ProviderFault
-from seoga_embedding.packing import pack, tokens_of
+from seoga_embedding.packing import bucket_of, pack, tokens_of
 from seoga_embedding.passages import Embedded
 from seoga_embedding.provider import Answer, Limits, ModelRow, Role, UnusableAnswer, Vector
 from seoga_embedding.registry import dialect_of
@@ -19,6 +19,7 @@ from seoga_embedding.remote.caller import TRIES, Caller
 from seoga_embedding.remote.faults import CallFailed, Trouble
 from seoga_embedding.remote.narrow import Narrowing
 from seoga_embedding.remote.sizes import Sizes
+from seoga_embedding.remote.spread import spread
 from seoga_embedding.remote.wire import DOCUMENT_READ_S, QUERY_READ_S
 
 # A model that was pulled anew is noticed at the next run; queries do not ask each time.
@@ -51,7 +52,7 @@ class Sender:
 
     def _probe(self) -> int:
         try:
-            (vector,) = self._ask([_PROBE], "document").vectors
+            (vector,) = self._ask([_PROBE], "document")[0].vectors
         except CallFailed as error:
             raise self._caller.named(error).error() from error
         if not vector:
@@ -82,7 +83,7 @@ class Sender:
     def query(self, text: str) -> Vector:
         """(1, d) float32. One more try at most, and past the line of documents."""
         try:
-            answer = self._ask([text], "query", tries=2)
+            answer, _ = self._ask([text], "query", tries=2)
         except CallFailed as error:
             raise self._caller.named(error).error() from error
         return self._rows(answer, 1)
@@ -95,16 +96,35 @@ class Sender:
         """
         done = Embedded(np.zeros((len(texts), self.dimension), np.float32), [0] * len(texts))
         batches = pack(texts, self._limits(), self._sizes.size)
-        for number, batch in enumerate(batches):
-            try:
-                self._batch(texts, batch, done)
-            except CallFailed as failed:
-                error = self._caller.named(failed).error()
-                if not isinstance(error, EmbeddingFailed) or not self._anything(done):
-                    raise error from failed
-                self._leave(done, [at for rest in batches[number:] for at in rest], error)
-                break
+
+        def work(batch: Sequence[int]) -> None:
+            for part in self._fitting(texts, batch):
+                self._batch(texts, part, done)
+
+        gate = self._caller.gate
+        # What is wrong with all of them (no such model) is seen with the first.
+        first = 0 if gate.known else 1
+        failed = spread(work, batches[:first], 1)[1]
+        failed = failed or spread(work, batches[first:], gate.in_flight)[1]
+        if failed:
+            self._ended(failed, done)
         return done
+
+    def _ended(self, failed: BaseException, done: Embedded) -> None:
+        """Says why of each text that was not reached; raises it where nothing came back."""
+        if not isinstance(failed, CallFailed):
+            raise failed
+        error = self._caller.named(failed).error()
+        if not isinstance(error, EmbeddingFailed) or not self._anything(done):
+            raise error from failed
+        self._leave(done, range(len(done.tokens)), error)
+
+    def _fitting(self, texts: Sequence[str], batch: Sequence[int]) -> Iterator[Sequence[int]]:
+        """A batch in parts of the size that is known by now: another may have found it too large
+        since it was packed."""
+        size = self._sizes.size(bucket_of(max(tokens_of(texts[at]) for at in batch)))
+        for first in range(0, len(batch), size):
+            yield batch[first : first + size]
 
     def _anything(self, done: Embedded) -> bool:
         return bool(done.errors) or bool(done.vectors.any())
@@ -123,16 +143,15 @@ class Sender:
         """Fills in the vectors of a batch, narrowing where a text is refused."""
 
         def send(part: Sequence[int]) -> None:
-            started = time.monotonic()
             sent = [texts[at] for at in part]
             try:
-                answer = self._ask(sent, "document")
+                answer, seconds = self._ask(sent, "document")
             except CallFailed as error:
                 if error.trouble is Trouble.SIZE:
                     self._sizes.too_large(sent)
                 raise
             self._place(answer, part, sent, done)
-            self._sizes.took(sent, time.monotonic() - started)
+            self._sizes.took(sent, seconds)
 
         def probe() -> None:
             self._ask([_PROBE], "document")
@@ -179,14 +198,14 @@ class Sender:
             rows[at] = [np.nan if number is None else number for number in vector]
         return rows
 
-    def _ask(self, texts: Sequence[str], role: Role, tries: int = TRIES) -> Answer:
-        """One request, tried again where that may help. Raises CallFailed."""
+    def _ask(self, texts: Sequence[str], role: Role, tries: int = TRIES) -> tuple[Answer, float]:
+        """One request, tried again where that may help, and its seconds. Raises CallFailed."""
         dialect = self._dialect
         read_s = QUERY_READ_S if role == "query" else DOCUMENT_READ_S
-        body = self._caller.tried(
+        body, seconds = self._caller.timed(
             dialect.embed_call(texts, role), read_s, tries=tries, urgent=role == "query"
         )
         try:
-            return dialect.read_vectors(body, len(texts))
+            return dialect.read_vectors(body, len(texts)), seconds
         except (UnusableAnswer, TypeError, AttributeError) as error:
             raise CallFailed(Trouble.OUTPUT, f"sent an answer that is odd: {error}") from error

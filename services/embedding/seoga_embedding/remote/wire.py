@@ -45,6 +45,8 @@ class Wire:
             if not left:
                 raise NotMade(Trouble.OUTAGE, f"did not answer within {given():g} s")
             read_s = min(read_s, left)
+        if self._client.is_closed:
+            raise NotMade(Trouble.OUTAGE, "is no longer asked: the engine is closed")
         try:
             response = self._client.send(self._request(call, read_s))
         except httpx.TimeoutException as error:
