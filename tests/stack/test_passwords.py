@@ -60,6 +60,23 @@ def rows(base: Path) -> dict[str, tuple[str, str, str]]:
     return {path: (state, reason, detail) for path, state, reason, detail in found}
 
 
+def test_a_run_goes_on_without_its_passwords_file_and_opens_the_rest_once_it_is_there(
+    stack: Stack, base_path: Path, file: Path
+) -> None:
+    file.unlink()
+    first = stack.indexing.run_kb(find_kb(base_path, "kb"))
+    assert (first.indexed, first.needs_action, first.failed) == (1, 1, 0)
+    state, reason, detail = rows(base_path)["vault.pdf"]
+    assert (state, reason) == ("NeedsAction", "encrypted")
+    assert f"SEOGA_PASSWORDS_FILE={file}: there is no such file" in detail
+
+    file.write_bytes(f"{SECRET}\n".encode() + b"\xff")
+    assert stack.indexing.run_kb(find_kb(base_path, "kb")).tried == 0
+    file.write_text(f"{SECRET}\n", encoding="utf-8")
+    assert stack.indexing.run_kb(find_kb(base_path, "kb")).indexed == 1
+    assert rows(base_path)["vault.pdf"][0] == "Ready"
+
+
 def test_a_password_that_is_added_opens_what_waited_for_it(
     stack: Stack, base_path: Path, file: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -29,11 +29,7 @@ class Archive:
         try:
             self._zip = zipfile.ZipFile(path)
         except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError) as error:
-            raise ExtractionFailed(
-                f"The archive is broken or cut off ({error}).",
-                "Replace the file by a whole copy.",
-                Reason.CORRUPT,
-            ) from error
+            raise corrupt("The file is damaged or cut off: its parts cannot be found.") from error
         self.limits = limits
         # Set where parts are encrypted by the format itself: what a member was before.
         self.decipher: Callable[[str, bytes], bytes] = _as_it_is
@@ -83,9 +79,7 @@ class Archive:
             with self._zip.open(info) as stream:
                 yield stream
         except (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError) as error:
-            raise ExtractionFailed(
-                f"{name} inside the file cannot be read ({error}).", "", Reason.CORRUPT
-            ) from error
+            raise corrupt(f"{name} inside the file is damaged or cut off.") from error
 
     def _open_lock(self, info: zipfile.ZipInfo) -> None:
         """Finds the password of a member, and with it of all. Raises ExtractionFailed."""
@@ -114,8 +108,11 @@ class Archive:
         return parse_xml(data, name) if data else None
 
 
-def parse_xml(data: bytes, name: str) -> etree._Element:
-    """The root of XML bytes: no entities, no network, no DTD, libxml2's depth and size limits."""
+def parse_xml(data: bytes, name: str = "") -> etree._Element:
+    """The root of XML bytes: no entities, no network, no DTD, libxml2's depth and size limits.
+
+    `name` is that of a member, for the error.
+    """
     from lxml import etree
 
     parser = etree.XMLParser(
@@ -127,9 +124,8 @@ def parse_xml(data: bytes, name: str) -> etree._Element:
         # lxml has no message of its own when an allocation failed.
         if "memory" in str(error).lower() or "unknown error" in str(error):
             raise MemoryError(str(error)) from error
-        raise ExtractionFailed(
-            f"{name} inside the file is not well-formed XML ({error.msg}).", "", Reason.CORRUPT
-        ) from error
+        where = f"{name} inside the file" if name else "The file"
+        raise corrupt(f"{where} is damaged: it is not well-formed XML.") from error
 
 
 def _no_passwords(what: str, attempt: Callable[[str], _Opened | None]) -> _Opened:
@@ -139,6 +135,11 @@ def _no_passwords(what: str, attempt: Callable[[str], _Opened | None]) -> _Opene
 
 def _as_it_is(_: str, data: bytes) -> bytes:
     return data
+
+
+def corrupt(message: str) -> ExtractionFailed:
+    """The error of a file that is broken."""
+    return ExtractionFailed(message, "Replace the file by a whole copy.", Reason.CORRUPT)
 
 
 def bomb(why: str) -> ExtractionFailed:

@@ -83,7 +83,9 @@ def choose(source: Input, known: Sequence[Format]) -> Format:
     """
     source.reader = partial(opened, known=known)
     if source.size == 0:
-        raise ExtractionFailed("The file is empty (zero bytes).", "", Reason.EMPTY)
+        raise ExtractionFailed(
+            "The file is empty (zero bytes).", "Fill it or remove it.", Reason.EMPTY
+        )
     for one in known:
         if not one.text and one.sniff is not None and one.sniff(source):
             return one
@@ -116,7 +118,7 @@ def opened(source: Input, known: Sequence[Format]) -> Parsed:
     except (SeogaError, MemoryError, OtherLane):
         raise
     except Exception as error:
-        raise corrupt(f"The {chosen.name} file inside could not be read ({error}).") from error
+        raise corrupt(f"The {chosen.name} file inside is damaged or cut off.") from error
 
 
 def _text_format(source: Input, known: Sequence[Format]) -> Format:
@@ -170,7 +172,7 @@ def _unreadable(source: Input, known: Sequence[Format]) -> ExtractionFailed:
     for one in known:
         if not one.text and source.extension in one.extensions:
             return ExtractionFailed(
-                f"The file is named {source.extension} but its content is not {one.name}.",
+                f"The file is named {source.extension}, but its content is no {one.name} file.",
                 "Replace the file by a whole copy.",
                 Reason.CORRUPT,
             )

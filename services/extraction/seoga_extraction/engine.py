@@ -30,13 +30,11 @@ class ExtractionEngine:
     """Implements `Extraction` with `settings.extract_workers` children, and one more for speech
     once there is something to transcribe. Thread-safe.
 
-    `package` is the folder of format modules. Raises ConfigError for a passwords file that cannot
-    be read. A child is held from the first event that is asked for until the last one has arrived,
-    so one thread must not read two streams in turn.
+    `package` is the folder of format modules. A child is held from the first event that is asked
+    for until the last one has arrived, so one thread must not read two streams in turn.
     """
 
     def __init__(self, settings: Settings, package: str = FORMATS) -> None:
-        passwords.read(settings.passwords_file)
         self._package = package
         self._passwords_file = settings.passwords_file
         self._lanes = {lane.name: lane for lane in lanes(settings)}
@@ -111,7 +109,15 @@ class ExtractionEngine:
             "version": VERSION,
             "formats": {one.name: self._described(one) for one in known},
             "passwords": passwords.stamp(self._passwords_file),
+            "passwords_file": self._passwords(),
         }
+
+    def _passwords(self) -> dict[str, str]:
+        """The file of passwords and what is wrong with it, for `doctor`; never what it holds."""
+        wrong = passwords.trouble(self._passwords_file)
+        if wrong is None:
+            return {"path": self._passwords_file}
+        return {"path": self._passwords_file, "error": wrong.message, "hint": wrong.hint}
 
     def _described(self, one: Format) -> dict[str, Any]:
         why = f"needs {one.missing}" if one.missing else ""

@@ -12,7 +12,7 @@ from typing import IO, Any, TypeVar
 
 from seoga.errors import ExtractionFailed, Reason
 from seoga.models import DocumentInfo, Section
-from seoga_extraction.archive import Archive, parse_xml
+from seoga_extraction.archive import Archive, corrupt, parse_xml
 from seoga_extraction.charset import decode
 from seoga_extraction.limits import MIB, Limits
 from seoga_extraction.markup import Outline, fenced, one_line, pipes, under
@@ -152,7 +152,9 @@ class Input:
         """
         if self.reader is None or self.depth >= MAX_INNER:
             raise ExtractionFailed(
-                f"Files are nested deeper than {MAX_INNER} levels.", "", Reason.TOO_LARGE
+                f"Files are nested deeper than {MAX_INNER} levels.",
+                "Unpack it and add what it holds.",
+                Reason.TOO_LARGE,
             )
         with tempfile.NamedTemporaryFile(prefix="seoga-inner-") as held:
             held.write(data) if isinstance(data, bytes) else data(held.file)
@@ -203,8 +205,3 @@ class Format:
     def missing(self) -> str:
         """The modules it needs that are not installed here, comma separated."""
         return ", ".join(module for module in self.needs if find_spec(module) is None)
-
-
-def corrupt(message: str) -> ExtractionFailed:
-    """The error of a file that is broken."""
-    return ExtractionFailed(message, "Replace the file by a whole copy.", Reason.CORRUPT)

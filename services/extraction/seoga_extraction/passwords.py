@@ -11,6 +11,14 @@ from seoga.errors import ConfigError, ExtractionFailed, Reason
 SETTING = "SEOGA_PASSWORDS_FILE"
 # Each costs about a tenth of a second at an Office file.
 MOST = 200
+MOST_BYTES = 1024 * 1024
+_USAGE = "Name a text file with one password a line, or leave the setting away."
+_TROUBLES: dict[type[OSError], str] = {
+    FileNotFoundError: "there is no such file",
+    NotADirectoryError: "there is no such file",
+    IsADirectoryError: "that is not a regular file",
+    PermissionError: "the file may not be read by this user",
+}
 
 _Opened = TypeVar("_Opened")
 
@@ -31,12 +39,10 @@ def read(path: str) -> list[str]:
     if not path:
         return []
     try:
-        text = Path(path).read_bytes().decode("utf-8-sig")
+        text = _bytes(Path(path)).decode("utf-8-sig")
     except OSError as error:
-        raise ConfigError(
-            f"{SETTING}={path}: the file cannot be read ({error.strerror or error}).",
-            "Name a text file with one password a line, or leave the setting away.",
-        ) from error
+        why = _TROUBLES.get(type(error), "it cannot be read")
+        raise ConfigError(f"{SETTING}={path}: {why}.", _USAGE) from error
     except UnicodeDecodeError as error:
         raise ConfigError(
             f"{SETTING}={path}: the file is not UTF-8 text.", "Save it as UTF-8."
@@ -48,6 +54,26 @@ def read(path: str) -> list[str]:
             "Remove those that open nothing any more.",
         )
     return list(dict.fromkeys(found))
+
+
+def _bytes(path: Path) -> bytes:
+    """All of a small file; a device or a pipe might never end."""
+    if path.exists() and not path.is_file():
+        raise IsADirectoryError
+    with path.open("rb") as stream:
+        data = stream.read(MOST_BYTES + 1)
+    if len(data) > MOST_BYTES:
+        raise ConfigError(f"{SETTING}={path}: it is larger than a list of passwords.", _USAGE)
+    return data
+
+
+def trouble(path: str) -> ConfigError | None:
+    """Why the passwords cannot be used; None when they can, or when there are none to be."""
+    try:
+        read(path)
+    except ConfigError as error:
+        return error
+    return None
 
 
 def stamp(path: str) -> str:

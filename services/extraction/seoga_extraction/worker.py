@@ -27,7 +27,7 @@ from seoga.errors import ExtractionFailed, Reason, SeogaError, wire
 from seoga.models import DocumentInfo, Section
 from seoga.text.normal import nfc
 from seoga_extraction.detect import OtherLane, choose, formats
-from seoga_extraction.format import Format, Input
+from seoga_extraction.format import Format, Input, corrupt
 from seoga_extraction.lanes import Lane
 from seoga_extraction.limits import MIB, Limits, limit_cpu, limit_memory, resident_mb
 
@@ -192,7 +192,7 @@ def check(known: Sequence[Format], answer: Answer, lane: Lane) -> None:
 
 def _check_file(source: Input) -> None:
     if not stat.S_ISREG(source.path.stat().st_mode):
-        raise ExtractionFailed("This is not a regular file.", "", Reason.UNREADABLE)
+        raise ExtractionFailed("This is not a regular file.", "Exclude it.", Reason.UNREADABLE)
     if source.size > source.limits.file_mb * MIB:
         raise ExtractionFailed(
             f"The file has {source.size // MIB} MiB; at most {source.limits.file_mb} are read.",
@@ -210,14 +210,20 @@ def _explain(error: Exception, chosen: Format | None) -> ExtractionFailed:
             Reason.OUT_OF_MEMORY,
         )
     if isinstance(error, RecursionError):
-        return ExtractionFailed("The document is nested too deep.", "", Reason.CORRUPT)
+        return ExtractionFailed(
+            "The document is nested too deep.",
+            "Save it with fewer levels inside each other.",
+            Reason.CORRUPT,
+        )
     # Text cannot be corrupt: an exception there is ours.
     ours = chosen is None or chosen.text
     name = "file" if chosen is None else f"{chosen.name} file"
+    if not ours:
+        return corrupt(f"The {name} is damaged or cut off: it cannot be read.")
     return ExtractionFailed(
-        f"The {name} could not be read ({type(error).__name__}: {error}).",
-        "Report it with the file." if ours else "Replace the file by a whole copy.",
-        Reason.INTERNAL if ours else Reason.CORRUPT,
+        f"The {name} could not be read: a fault of the reader.",
+        "Report it with the file.",
+        Reason.INTERNAL,
     )
 
 

@@ -64,6 +64,7 @@ def checks(stack: Stack) -> Iterator[Check]:
             yield _guarded(f"{name} service", partial(_service, name, url))
     yield _guarded("embedder", lambda: _embedder(stack))
     yield _guarded("formats", lambda: _formats(stack))
+    yield from _passwords(stack)
     for program, use in _PROGRAMS.items():
         yield _program(program, use)
 
@@ -156,6 +157,18 @@ def _formats(stack: Stack) -> str:
     formats = stack.extraction.describe()["formats"]
     ready = [name for name, found in formats.items() if found.get("available", True)]
     return ", ".join(sorted(ready))
+
+
+def _passwords(stack: Stack) -> Iterator[Check]:
+    """The file of passwords, where one is named: a bad one keeps only encrypted files closed."""
+    try:
+        found = stack.extraction.describe().get("passwords_file") or {}
+    except SeogaError:
+        # Told with the formats.
+        return
+    if path := found.get("path"):
+        status = "fail" if "error" in found else "ok"
+        yield Check("passwords", status, found.get("error", path), found.get("hint", ""))
 
 
 def _program(program: str, use: str) -> Check:

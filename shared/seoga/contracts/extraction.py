@@ -38,11 +38,12 @@ class Extraction(Protocol):
 
     def describe(self) -> dict[str, Any]:
         """`{version, formats: {name: {extensions, available, why, version, cheap, nests}},
-        passwords}`.
+        passwords, passwords_file: {path, error, hint}}`.
 
         A `version` changes when output may change: of all files, or of those of a format. What
         `cheap` formats give need not be kept; one that `nests` reads files inside with the others.
-        `passwords` changes when other ones are tried on encrypted files.
+        `passwords` changes when other ones are tried on encrypted files; `error` says why those of
+        the file cannot be used: encrypted files stay closed then, others are read.
         """
         ...
 
@@ -64,7 +65,9 @@ def unpack(data: dict[str, Any]) -> Event:
 def unreadable(error: OSError, name: str) -> ExtractionFailed:
     """What a file that cannot be opened means, the same on both sides of the wire."""
     if isinstance(error, FileNotFoundError | NotADirectoryError):
-        return ExtractionFailed(f"{name} is not there any more.", "", Reason.VANISHED)
+        return ExtractionFailed(
+            f"{name} is not there any more.", "Put it back or run again.", Reason.VANISHED
+        )
     return ExtractionFailed(
         f"{name} cannot be read ({error.strerror or error}).",
         "Check its permissions.",
@@ -85,7 +88,9 @@ class ExtractionClient:
         try:
             # Opening a FIFO would wait for its writer.
             if not path.is_file() and path.exists():
-                raise ExtractionFailed("This is not a regular file.", "", Reason.UNREADABLE)
+                raise ExtractionFailed(
+                    "This is not a regular file.", "Exclude it.", Reason.UNREADABLE
+                )
             stream = path.open("rb")
         except OSError as error:
             raise unreadable(error, name) from error

@@ -94,6 +94,7 @@ class Outcome:
     format: str
     text: str
     seconds: float
+    hint: str = ""
 
 
 @pytest.fixture(scope="module")
@@ -118,7 +119,7 @@ def attempt(attacked: ExtractionEngine, tmp_path: Path) -> Iterator[Callable[[st
     watch.start()
 
     def read(name: str, path: Path) -> Outcome:
-        kind, texts, reason, message = "", [], None, ""
+        kind, texts, reason, message, hint = "", [], None, "", ""
         started = time.monotonic()
         try:
             for event in attacked.extract(path, name):
@@ -127,11 +128,11 @@ def attempt(attacked: ExtractionEngine, tmp_path: Path) -> Iterator[Callable[[st
                 else:
                     texts.append(event.text)
         except ExtractionFailed as error:
-            reason, message = error.reason, error.message
+            reason, message, hint = error.reason, error.message, error.hint
         seconds = time.monotonic() - started
         after = [one.text for one in attacked.extract(innocent, "a.md") if isinstance(one, Section)]
         assert after == ["# Next", "served"]
-        return Outcome(reason, message, kind, "\n".join(texts), seconds)
+        return Outcome(reason, message, kind, "\n".join(texts), seconds, hint)
 
     yield read
     watch.stop()

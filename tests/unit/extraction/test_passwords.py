@@ -23,10 +23,9 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from cryptography.hazmat.primitives.kdf.argon2 import Argon2id
 from msoffcrypto.format.ooxml import OOXMLFile
 
-from seoga.errors import ConfigError, ExtractionFailed, Reason
+from seoga.errors import ExtractionFailed, Reason
 from seoga.models import Section
 from seoga.settings import Settings
-from seoga_extraction import passwords
 from seoga_extraction.engine import ExtractionEngine
 from seoga_extraction.formats.hwp.password import deciphered, key_of
 from seoga_extraction.limits import MIB
@@ -321,33 +320,6 @@ def test_members_of_a_zip_with_a_password_open(read: Reading, given: Any) -> Non
     assert "ZipCrypto" in refused(read, "a.docx", data, {}).message
     stronger = locked_zip(docx("locked"), b"sesame", method=99)
     assert "WinZip" in refused(read, "a.docx", stronger, given("sesame")).message
-
-
-def test_the_file_is_read_as_it_stands(tmp_path: Path) -> None:
-    path = tmp_path / "p"
-    path.write_bytes("\ufeff one \r\n\r\n둘\n one \n".encode())
-    assert passwords.read(str(path)) == [" one ", "둘"]
-    assert passwords.read("") == []
-
-
-@pytest.mark.parametrize(
-    ("data", "said"),
-    [
-        (b"hunter2\xff", "not UTF-8"),
-        (b"\n".join(b"hunter%d" % n for n in range(201)), "at most 200"),
-    ],
-)
-def test_a_file_that_cannot_be_used_is_an_error_without_its_content(
-    tmp_path: Path, data: bytes, said: str
-) -> None:
-    path = tmp_path / "p"
-    path.write_bytes(data)
-    with pytest.raises(ConfigError, match=said) as failed:
-        ExtractionEngine(Settings(passwords_file=str(path)))
-    assert f"SEOGA_PASSWORDS_FILE={path}" in failed.value.message
-    assert "hunter" not in failed.value.message + failed.value.hint
-    with pytest.raises(ConfigError, match="cannot be read"):
-        passwords.read(str(tmp_path / "none"))
 
 
 def test_the_engine_says_when_the_passwords_changed_and_never_what_they_are(

@@ -156,6 +156,20 @@ def test_doctor_says_that_a_base_path_cannot_be_made(seoga: Any) -> None:
     assert "Error" not in line
 
 
+def test_doctor_says_what_is_wrong_with_the_passwords_file(seoga: Any, tmp_path: Path) -> None:
+    file = tmp_path / "passwords"
+    done = seoga("doctor", SEOGA_PASSWORDS_FILE=str(file))
+    assert done.code == 1
+    [line] = [line for line in done.out.splitlines() if "passwords" in line]
+    assert line.startswith(f"fail  passwords: SEOGA_PASSWORDS_FILE={file}: there is no such file")
+    assert "one password a line" in line
+    file.write_text("hunter2\n")
+    good = seoga("doctor", SEOGA_PASSWORDS_FILE=str(file))
+    assert f"ok    passwords: {file}" in good.out
+    assert "hunter2" not in good.out + good.err
+    assert "passwords" not in seoga("doctor").out
+
+
 def test_eval_of_a_folder_that_is_not_there_names_the_file(seoga: Any) -> None:
     done = seoga("eval", "/nope")
     assert done.code == 64

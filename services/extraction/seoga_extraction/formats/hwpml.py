@@ -46,7 +46,7 @@ MAX_SPAN = 10_000
 
 def parse(source: Input) -> Parsed:
     """Sections as they stand; headers and footers once, at the end."""
-    root = parse_xml(source.data, source.name)
+    root = parse_xml(source.data)
     properties = {
         str(one.tag): one_line(one.text or "") for one in root.iterfind(".//DOCSUMMARY/*")
     }

@@ -45,7 +45,7 @@ def parse(source: Input) -> Parsed:
     try:
         image = PIL.Image.open(source.path, formats=_FORMATS)
     except (OSError, ValueError, SyntaxError, PIL.Image.DecompressionBombError) as error:
-        raise corrupt(f"The image cannot be opened ({error}).") from error
+        raise corrupt("The image is damaged or cut off: it cannot be opened.") from error
     with image:
         pages = _count(image)
         kind = (image.format or "").lower()
@@ -101,8 +101,8 @@ class _Images:
             return self._recogniser.begin(number, partial(self._page, number))
         except ExtractionFailed as error:
             self._failed = error
-        except (OSError, ValueError, SyntaxError, EOFError) as error:
-            self._failed = corrupt(f"Page {number} of the image is broken ({error}).")
+        except (OSError, ValueError, SyntaxError, EOFError):
+            self._failed = corrupt(f"Page {number} of the image is damaged or cut off.")
         return None
 
     def _page(self, number: int) -> Image:

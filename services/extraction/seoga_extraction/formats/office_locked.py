@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import partial
 from typing import IO, Any
 
@@ -46,14 +47,20 @@ def _opened(stream: Any) -> Any:
     try:
         return OOXMLFile(stream)
     except DecryptionError as error:
-        raise ExtractionFailed(
-            f"The document is encrypted in a way that is not known here ({error}).",
-            "Save it without a password.",
-            Reason.ENCRYPTED,
-        ) from error
+        raise _strange(error) from error
     except Exception as error:
         # Cut and altered containers break in the library's parsing in many ways.
-        raise corrupt(f"The encrypted document is broken or cut off ({error}).") from error
+        raise corrupt("The encrypted document is damaged or cut off.") from error
+
+
+def _strange(error: Exception) -> ExtractionFailed:
+    bits = re.search(r"\b\d{2,4}\b", str(error))
+    key = f" (a key of {bits.group()} bits)" if bits else ""
+    return ExtractionFailed(
+        f"The document is encrypted in a way that is not known here{key}.",
+        "Save it without a password.",
+        Reason.ENCRYPTED,
+    )
 
 
 def _fits(office: Any, password: str) -> bool:
@@ -64,11 +71,7 @@ def _fits(office: Any, password: str) -> bool:
     except InvalidKeyError:
         return False
     except (DecryptionError, ValueError) as error:
-        raise ExtractionFailed(
-            f"The document is encrypted in a way that is not known here ({error}).",
-            "Save it without a password.",
-            Reason.ENCRYPTED,
-        ) from error
+        raise _strange(error) from error
     return True
 
 
@@ -78,7 +81,7 @@ def _write(office: Any, out: IO[bytes]) -> None:
     try:
         office.decrypt(out)
     except (DecryptionError, InvalidKeyError, OSError, ValueError) as error:
-        raise corrupt(f"The encrypted document is broken or cut off ({error}).") from error
+        raise corrupt("The encrypted document is damaged or cut off.") from error
 
 
 def sniff(source: Input) -> bool:

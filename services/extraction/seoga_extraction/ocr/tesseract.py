@@ -195,7 +195,9 @@ def _call(image: Image, arguments: Sequence[str], seconds: float) -> bytes:
     if done.returncode:
         said = done.stderr.decode("utf-8", "replace").strip().splitlines() or [""]
         raise ExtractionFailed(
-            f"tesseract failed (exit {done.returncode}: {said[-1][:200]}).", "", Reason.CRASH
+            f"tesseract failed on a page (exit {done.returncode}: {said[-1][:200].rstrip('.')}).",
+            "seoga smoke-ocr --pdf tries recognition alone.",
+            Reason.CRASH,
         )
     return done.stdout
 

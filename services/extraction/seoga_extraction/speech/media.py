@@ -52,10 +52,10 @@ class Recording:
         try:
             self._container = av.open(str(path), mode="r", metadata_errors="ignore")
         except (av.FFmpegError, ValueError) as error:
-            raise corrupt(f"The recording cannot be opened ({_said(error)}).") from error
+            raise corrupt("The recording is damaged or cut off: it cannot be opened.") from error
         if not len(self._container.streams):
             self._container.close()
-            raise corrupt("The recording has no tracks: it is cut off.")
+            raise corrupt("The recording is cut off: it has no tracks.")
         self._stream = next(iter(self._container.streams.audio), None)
         self.title = str(self._container.metadata.get("title", "")).strip()
 
@@ -143,7 +143,7 @@ class Recording:
                     break
         except av.FFmpegError as error:
             yield from _samples(resampler.resample(None))
-            raise corrupt(f"The recording breaks off ({_said(error)}).") from error
+            raise corrupt("The recording is cut off: what was read is all there is.") from error
         yield from _samples(resampler.resample(None))
 
     def _decoded(self, packet: Any) -> list[Any]:
@@ -183,7 +183,3 @@ def _samples(frames: Any) -> Iterator[Sound]:
         samples = frame.to_ndarray().reshape(-1)
         if len(samples):
             yield samples
-
-
-def _said(error: Exception) -> str:
-    return str(getattr(error, "strerror", "") or error)

@@ -41,7 +41,7 @@ class Container:
             self._ole: OleFileIO = olefile.OleFileIO(source.path)
             header = self._raw("FileHeader")
         except (OSError, ValueError, IndexError, struct.error) as error:
-            raise corrupt(f"The HWP file is broken or cut off ({error}).") from error
+            raise corrupt("The HWP file is damaged or cut off.") from error
         self._limits = source.limits
         self._inflated = 0
         if not header.startswith(SIGNATURE) or len(header) < 40:
@@ -152,7 +152,7 @@ class Container:
             raw = self._raw(name)
             return deciphered(raw, self._key) if self._key else raw
         except (OSError, ValueError, IndexError, struct.error) as error:
-            raise corrupt(f"{name} inside the HWP file cannot be read ({error}).") from error
+            raise corrupt(f"{name} inside the HWP file is damaged or cut off.") from error
 
     def _inflate(self, data: bytes) -> bytes:
         if not self._compressed:
@@ -164,7 +164,7 @@ class Container:
             try:
                 piece = inflater.decompress(data, _PIECE)
             except zlib.error as error:
-                raise corrupt(f"The text of the HWP file is damaged ({error}).") from error
+                raise corrupt("The text of the HWP file is damaged.") from error
             if not piece and not inflater.eof:
                 raise corrupt("The text of the HWP file is cut off.")
             pieces.append(piece)

@@ -14,6 +14,8 @@ _JUNK_TITLE = re.compile(
     r"^(?:microsoft word - |untitled|\(anonymous\)|제목 없음|.*\.(?:docx?|hwpx?|pptx?|pdf)$)", re.I
 )
 
+# Where the last marks of a file are looked for: some have a little behind it.
+_TAIL = 4096
 # The V of the encryption dictionary (ISO 32000-2, table 20).
 _CIPHERS = {"1": " (RC4)", "2": " (RC4)", "4": " (AES-128)", "5": " (AES-256)"}
 
@@ -30,13 +32,15 @@ def parse(source: Input) -> Parsed:
     try:
         document = pymupdf.open(source.path, filetype="pdf")
     except (pymupdf.FileDataError, RuntimeError) as error:
-        raise corrupt(f"The PDF cannot be opened ({error}).") from error
+        raise corrupt("The PDF is damaged or cut off: it cannot be opened.") from error
     with document:
         _unlock(document, source)
         if _count(document) < 1:
-            raise corrupt("The PDF has no pages.")
+            raise corrupt("The PDF is damaged or cut off: no page can be found in it.")
         yield DocumentInfo("pdf", _title(document), {"pages": document.page_count})
         yield from Pages(document, source).sections()
+        if document.is_repaired and not _ends(source):
+            raise corrupt("The PDF is cut off: the pages that were found in it are read.")
 
 
 def _count(document: Any) -> int:
@@ -44,6 +48,14 @@ def _count(document: Any) -> int:
         return int(document.page_count)
     except RuntimeError:
         return 0
+
+
+def _ends(source: Input) -> bool:
+    """Whether its last marks are there: programs forgive much, but what is behind a cut is gone."""
+    with source.path.open("rb") as stream:
+        stream.seek(max(source.size - _TAIL, 0))
+        tail = stream.read()
+    return any(mark in tail for mark in (b"%%EOF", b"startxref", b"trailer"))
 
 
 def _unlock(document: Any, source: Input) -> None:
@@ -70,5 +82,5 @@ def sniff(source: Input) -> bool:
 
 
 FORMAT = Format(
-    "pdf", parse, extensions=(".pdf",), sniff=sniff, needs=("pymupdf", "PIL"), version="2"
+    "pdf", parse, extensions=(".pdf",), sniff=sniff, needs=("pymupdf", "PIL"), version="3"
 )

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from seoga.errors import ExtractionFailed, Reason
 from seoga.models import Place, Section, SectionKind
-from seoga_extraction.format import Input
+from seoga_extraction.format import Input, corrupt
 from seoga_extraction.formats.pdf.bookmarks import Bookmarks, entries
 from seoga_extraction.formats.pdf.page import PageLayer, mupdf, picture, read
 from seoga_extraction.ocr import PageText, Recogniser, tally, unrecognised
@@ -43,6 +43,7 @@ class _Tally:
 
     found: bool = False
     scans: int = 0
+    broken: int = 0
     failed: ExtractionFailed | None = None
     held: list[Section] = field(default_factory=list)
 
@@ -71,6 +72,8 @@ class Pages:
                 yield from self._finished(self._waiting.popleft())
         if not self._tally.found and self._tally.scans:
             raise self._without_text()
+        if not self._tally.found and self._tally.broken:
+            raise corrupt("The PDF is damaged or cut off: none of its pages can be read.")
 
     def _opened(self, number: int, held: ExitStack) -> _Page:
         broken = (mupdf().mupdf.FzErrorBase, RuntimeError, ValueError)
@@ -79,6 +82,7 @@ class Pages:
             opened = _Page(number, read(page))
         except broken:
             # One broken page costs that page.
+            self._tally.broken += 1
             return _Page(number, PageLayer([]), failure=Reason.CORRUPT.value)
         if opened.layer.scan:
             self._tally.scans += 1

@@ -96,7 +96,9 @@ class RowReader:
                 parser.Parse(_EMPTY_ROW.sub(b"", _EMPTY_CELL.sub(b"", piece)), ended)
             except ExpatError as error:
                 yield from self._rows
-                raise corrupt(f"{name} inside the file is not well-formed ({error}).") from error
+                raise corrupt(
+                    f"{name} inside the file is damaged: it is not well-formed XML."
+                ) from error
             yield from self._rows
             self._rows.clear()
 

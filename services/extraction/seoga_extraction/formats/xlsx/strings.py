@@ -45,5 +45,7 @@ def shared_strings(archive: Archive, part: str) -> list[str]:
                 parser.Parse(piece, False)
             parser.Parse(b"", True)
         except ExpatError as error:
-            raise corrupt(f"{part} inside the file is not well-formed ({error}).") from error
+            raise corrupt(
+                f"{part} inside the file is damaged: it is not well-formed XML."
+            ) from error
     return reader.found
