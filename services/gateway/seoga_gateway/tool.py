@@ -24,8 +24,8 @@ from pydantic import BaseModel, Field
 from seoga.errors import SeogaError
 from seoga.search.engine import SearchAnswer, SearchRequest
 from seoga.storage.reading import StoredChunk
+from seoga.text.places import describe
 from seoga_gateway.library import Info, Library, Overview, Part
-from seoga_gateway.places import describe
 from seoga_gateway.quoting import (
     BUDGET_BYTES,
     NOTICE,

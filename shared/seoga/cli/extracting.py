@@ -15,7 +15,8 @@ import typer
 from seoga.cli.options import AsJson, chosen_settings, opened_stack
 from seoga.cli.output import emit, say, show
 from seoga.errors import ExtractionFailed, InvalidArgument, NotFound, Reason, SeogaError, wire
-from seoga.models import DocumentInfo, Place, Section, SectionKind
+from seoga.models import DocumentInfo, Section, SectionKind
+from seoga.text.places import describe
 
 if TYPE_CHECKING:
     from seoga.contracts.extraction import Event
@@ -134,7 +135,7 @@ class _Report:
         if self._as_json:
             self._sections.append(section.to_json())
             return
-        parts = [section.kind.value, place_text(section.place), " > ".join(section.heading_path)]
+        parts = [section.kind.value, describe(section.place), " > ".join(section.heading_path)]
         parts += [f"{name}={value}" for name, value in section.meta.items()]
         show("\n[" + " · ".join(part for part in parts if part) + "]")
         show(section.text)
@@ -148,27 +149,6 @@ class _Report:
             "characters": self.chars,
             "error": wire(failed) if failed else None,
         }
-
-
-def place_text(place: Place) -> str:
-    """A place in words: `page 3`, `lines 5-9`, `sheet Data A1:C9`, `12.0-17.5 s`."""
-    said = []
-    if place.page is not None:
-        said.append(_span("page", place.page, place.page_end))
-    if place.slide is not None:
-        said.append(f"slide {place.slide}")
-    if place.sheet is not None:
-        said.append(f"sheet {place.sheet} {place.cells or ''}".rstrip())
-    if place.line_start is not None:
-        said.append(_span("line", place.line_start, place.line_end))
-    if place.start_s is not None:
-        end = place.start_s if place.end_s is None else place.end_s
-        said.append(f"{place.start_s:.1f}-{end:.1f} s")
-    return ", ".join(said)
-
-
-def _span(noun: str, first: int, last: int | None) -> str:
-    return f"{noun} {first}" if last in (None, first) else f"{noun}s {first}-{last}"
 
 
 @contextmanager

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from seoga.cli.extracting import place_text
 from seoga.cli.options import (
     AsJson,
     BasePath,
@@ -19,6 +18,7 @@ from seoga.cli.options import (
 )
 from seoga.cli.output import emit, say, show
 from seoga.cli.targets import chosen_kbs
+from seoga.text.places import describe
 
 if TYPE_CHECKING:
     from seoga.models import Hit
@@ -93,7 +93,7 @@ def hit_lines(hit: Hit, full: bool = True) -> list[str]:
     head = f"{hit.label}  {hit.path}" + (f" › {heading}" if heading else "")
     date = hit.modified[:10]
     # Lines of extracted text are no place that a reader of the original could turn to.
-    place = place_text(replace(hit.place, line_start=None, line_end=None))
+    place = describe(replace(hit.place, line_start=None, line_end=None))
     lines = ["  ".join(filter(None, (head, f"[{date}]" if date else "", place)))]
     text = "\n".join(part for part in (hit.header_row, hit.text) if part)
     if not full and len(text) > _SHOWN_CHARS:

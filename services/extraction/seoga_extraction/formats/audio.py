@@ -11,6 +11,7 @@ from typing import Any
 
 from seoga.errors import ExtractionFailed, Reason
 from seoga.models import DocumentInfo, Place, Section, SectionKind
+from seoga.text.places import clock
 from seoga_extraction.checkpoint import Checkpoint, key_of
 from seoga_extraction.format import Format, Input, Parsed
 from seoga_extraction.speech.config import SpeechConfig
@@ -146,12 +147,6 @@ class Transcript:
         figures = self._source.figures
         figures["audio_s"] = figures.get("audio_s", 0.0) + seconds
         figures["work_s"] = figures.get("work_s", 0.0) + time.monotonic() - started
-
-
-def clock(seconds: float) -> str:
-    """`HH:MM:SS`, whole seconds that have passed."""
-    whole = int(seconds)
-    return f"{whole // 3600:02d}:{whole // 60 % 60:02d}:{whole % 60:02d}"
 
 
 def _check(options: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Places in words, for the text forms and the fences."""
+"""Places in words, the same in tools, pages and commands."""
 
 from __future__ import annotations
 
@@ -27,11 +27,12 @@ def _span(word: str, first: int | None, last: int | None) -> str:
 def _seconds(place: Place) -> str:
     if place.start_s is None:
         return ""
-    end = "" if place.end_s is None else f"-{_clock(place.end_s)}"
-    return _clock(place.start_s) + end
+    end = "" if place.end_s is None else f"-{clock(place.end_s)}"
+    return clock(place.start_s) + end
 
 
-def _clock(seconds: float) -> str:
+def clock(seconds: float) -> str:
+    """`HH:MM:SS`, whole seconds that have passed."""
     minutes, rest = divmod(int(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours:02}:{minutes:02}:{rest:02}"
