@@ -54,6 +54,7 @@ def _check(name: str, faults: list[Fault]) -> Check:
 def _mended(kb: Kb, lease_seconds: float) -> str:
     """What was mended, "" for nothing. Raises Busy while a run has the KB."""
     from seoga.storage.database import open_writer, transaction
+    from seoga.storage.documents import DocumentStore
     from seoga.storage.leases import Lease
     from seoga.storage.repair import repair
 
@@ -66,6 +67,7 @@ def _mended(kb: Kb, lease_seconds: float) -> str:
             return ""
         with transaction(conn):
             files = repair(conn, faults)
+        DocumentStore(conn).make_matrices()
     again = f"; `seoga exec --path {kb.folder}` makes {files:,} files again" if files else ""
     return "; ".join(str(fault) for found in faults.values() for fault in found) + again
 

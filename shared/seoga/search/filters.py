@@ -11,11 +11,7 @@ from functools import lru_cache
 from typing import Final
 
 from seoga.search.request import SearchRequest, instant
-
-# The language that ranking goes by: Hangul in the passage decides; else the document's.
-LANGUAGE_SQL: Final = (
-    "CASE WHEN c.lang = 'ko' THEN 'ko' WHEN f.lang != '' THEN f.lang ELSE c.lang END"
-)
+from seoga.storage.matrixfile import LANGUAGE_SQL
 
 
 @dataclass(frozen=True, slots=True)

@@ -104,7 +104,7 @@ class KbSearch:
                 raise
             self._fell_back(error)
             return Tracks(keyword, None, None)
-        matrix = MATRICES.get(self.conn, self.kb.db_path, generation)
+        matrix = MATRICES.get(self.conn, self.kb.db_path, generation, card.dimension)
         return Tracks(keyword, SemanticTrack(self.conn, matrix, generation, vector), card)
 
     def _fell_back(self, error: SeogaError) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seoga.search.filters import Scope
-from seoga.search.matrix import LANGUAGES, Matrix, MatrixCache
+from seoga.search.matrix import GONE, LANGUAGES, Matrix, MatrixCache
 from seoga.storage.vectors import unpack
 
 Float32 = NDArray[np.float32]
@@ -31,15 +31,26 @@ class SemanticTrack:
     def candidates(self, scope: Scope, limit: int) -> list[int]:
         """Chunk ids by int8 score: the `limit` best of each language, so that the documents in one
         cannot crowd out those in another before the fusion has seen them."""
-        if not len(self.matrix.chunk_ids):
+        if not len(self.matrix.chunks):
             return []
-        allowed = self._allowed(scope)
-        scores = np.where(allowed, self._scores, -np.inf)
+        languages = self._allowed(scope)
         out: list[int] = []
         for language in range(len(LANGUAGES)):
-            of_language = np.where(self.matrix.languages == language, scores, -np.inf)
-            out += self.matrix.chunk_ids[_top(of_language, limit)].tolist()
+            places = np.flatnonzero(languages == language)
+            out += self._best_chunks(places, limit)
         return out
+
+    def _best_chunks(self, places: NDArray[np.intp], limit: int) -> list[int]:
+        """The `limit` chunks with the best windows among these places, best first."""
+        scores = self._scores[places]
+        # The windows of one chunk are often near one another: look at more until there are enough.
+        seen = 2 * limit
+        while True:
+            best = places[_top(scores, seen)]
+            chunks = list(dict.fromkeys(self.matrix.chunks[best].tolist()))
+            if len(chunks) >= limit or seen >= len(places):
+                return chunks[:limit]
+            seen *= 4
 
     def score(self, chunk_ids: Iterable[int]) -> dict[int, float]:
         """The exact score of these chunks from the stored vectors; others are left out."""
@@ -56,27 +67,28 @@ class SemanticTrack:
 
     @cached_property
     def _scores(self) -> Float32:
-        return self.matrix.best(self.query)
+        return self.matrix.scores(self.query)
 
-    def _allowed(self, scope: Scope) -> NDArray[np.bool_]:
-        allowed = self.matrix.alive
+    def _allowed(self, scope: Scope) -> NDArray[np.int8]:
+        """The language of every window that may be found, GONE for the others."""
+        matrix = self.matrix
+        allowed = matrix.languages
         if scope.only is not None:
-            allowed = allowed & np.isin(
-                self.matrix.file_ids, np.array(sorted(scope.only), np.int64)
-            )
+            inside = np.isin(matrix.files, np.array(sorted(scope.only), np.int64))
+            allowed = np.where(inside, allowed, GONE)
         if scope.without:
-            gone = np.array(sorted(scope.without), np.int64)
-            allowed = allowed & ~np.isin(self.matrix.file_ids, gone)
+            outside = np.isin(matrix.files, np.array(sorted(scope.without), np.int64))
+            allowed = np.where(outside, GONE, allowed)
         if scope.lang:
-            allowed = allowed & (self.matrix.languages == LANGUAGES.index(scope.lang))
+            allowed = np.where(allowed == LANGUAGES.index(scope.lang), allowed, GONE)
         return allowed
 
 
 def _top(scores: Float32, limit: int) -> NDArray[np.intp]:
-    """Places of the `limit` largest finite scores, largest first."""
-    if len(scores) > limit:
-        places = np.argpartition(-scores, limit)[:limit]
-    else:
-        places = np.arange(len(scores))
-    places = places[np.isfinite(scores[places])]
+    """Places of the `limit` largest scores, largest first."""
+    places = (
+        np.argpartition(scores, len(scores) - limit)[-limit:]
+        if len(scores) > limit
+        else np.arange(len(scores))
+    )
     return places[np.argsort(-scores[places], kind="stable")]

@@ -15,6 +15,7 @@ from typing import Any
 from seoga.models import ChunkState, FileState
 from seoga.storage import generations
 from seoga.storage.database import snapshot
+from seoga.storage.matrixfile import contradicted
 from seoga.storage.texts import unpack_text
 from seoga.storage.vectors import sound
 
@@ -194,6 +195,13 @@ def _misshapen(conn: sqlite3.Connection) -> Iterator[Any]:
                     yield (generation, chunk_id)
 
 
+def _matrix(conn: sqlite3.Connection) -> Iterator[Fault]:
+    serving = "SELECT id, card FROM generations WHERE status != 'retired'"
+    for generation, card in conn.execute(serving).fetchall():
+        wrong = contradicted(conn, generation, generations.card_of(card).dimension)
+        yield from _found("vector file", "passages that it has otherwise than the index", wrong)
+
+
 def _kept(conn: sqlite3.Connection) -> Iterator[Fault]:
     orphans = "SELECT id FROM extractions WHERE hash NOT IN (SELECT hash FROM files)"
     yield from _rows(conn, "kept extractions", "of contents that no file has", orphans)
@@ -214,6 +222,7 @@ CHECKS: dict[str, Check] = {
     "keyword index": _keyword,
     "terms": _terms,
     "vectors": _vectors,
+    "vector file": _matrix,
     "kept extractions": _kept,
 }
 _MOST_ROWS = 10_000

@@ -10,8 +10,8 @@ from contextlib import contextmanager
 from typing import Any
 
 from seoga.models import ChunkState, FileState, ModelCard
-from seoga.storage import content, filerows, generations
-from seoga.storage.database import checkpoint, speaking, transaction
+from seoga.storage import content, filerows, generations, matrixfile
+from seoga.storage.database import checkpoint, snapshot, speaking, transaction
 from seoga.storage.filerows import now
 from seoga.storage.leases import Lease
 from seoga.storage.migrate import schema_version
@@ -218,7 +218,9 @@ class DocumentStore:
         the id for `commit_vectors`, 0 for none. After a change of model all chunks wait; the old
         vectors serve until none does."""
         with self._write() as conn:
-            return generations.ensure(conn, card)
+            wanted = generations.ensure(conn, card)
+        self.make_matrices()
+        return wanted
 
     def pending(self, limit: int, after: int = 0, *, every: bool = False) -> list[PendingChunk]:
         """At most `limit` chunks that wait for vectors (`every`: whether they wait or not), ids
@@ -243,7 +245,11 @@ class DocumentStore:
     def sweep_generations(self, limit: int = SWEPT) -> int:
         """Deletes vectors that a newer model has replaced, so many at a time. Returns how many."""
         with self._write(content=False) as conn:
-            return generations.sweep(conn, limit)
+            swept = generations.sweep(conn, limit)
+        for generation in self._generations():
+            if matrixfile.wasteful(self.conn, generation):
+                self._write_matrix(generation)
+        return swept
 
     def fail_chunks(self, errors: Sequence[tuple[int, str]]) -> None:
         """One more failed try for each (chunk id, message); after three the chunk is Failed, its
@@ -317,6 +323,33 @@ class DocumentStore:
         with self._lock:
             self.conn.close()
 
+    def make_matrices(self) -> None:
+        """Makes the files of int8 vectors that are missing or short, of the stored vectors; removes
+        those that no generation has."""
+        with self._lock:
+            for left in matrixfile.forgotten(self.conn):
+                left.unlink(missing_ok=True)
+            path = matrixfile.database_path(self.conn)
+            for generation, dimension in self._generations().items():
+                found = matrixfile.state(self.conn, generation, path)
+                if found is None or not matrixfile.whole(found, dimension):
+                    self._write_matrix(generation)
+
+    def _generations(self) -> dict[int, int]:
+        """Those in use, with the dimensions of their vectors."""
+        with self._read() as conn:
+            rows = conn.execute("SELECT id, card FROM generations WHERE status != 'retired'")
+            return {row[0]: generations.card_of(row[1]).dimension for row in rows.fetchall()}
+
+    def _write_matrix(self, generation: int) -> None:
+        # Reading takes long for a large index, and the lease's heartbeat must get through: only
+        # the last step is a write transaction. Nobody else writes meanwhile (lease and lock).
+        with self._lock:
+            with snapshot(self.conn) as conn:
+                made = matrixfile.write_anew(conn, generation, matrixfile.database_path(conn))
+            with self._write() as conn:
+                matrixfile.adopt(conn, generation, made)
+
     @contextmanager
     def _write(self, *, content: bool = True) -> Iterator[sqlite3.Connection]:
         with self._lock, transaction(self.conn) as conn:
@@ -324,6 +357,7 @@ class DocumentStore:
                 self.lease.check(conn)
             yield conn
             if content:
+                matrixfile.flush(conn)
                 # Readers refresh what they hold in memory when this number has moved.
                 conn.execute(
                     "INSERT INTO meta (key, value) VALUES ('commit', '1')"

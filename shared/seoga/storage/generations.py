@@ -93,6 +93,7 @@ def ensure(conn: sqlite3.Connection, card: ModelCard | None) -> int:
             "UPDATE generations SET status = 'retired' WHERE status = 'building' AND id != ?",
             (wanted,),
         )
+        _drop_files(conn)
         _restate(conn, wanted)
     swap(conn)
     return wanted
@@ -133,9 +134,13 @@ def store(conn: sqlite3.Connection, generation: int, rows: Sequence[ChunkVectors
     if any(item.vectors.ndim != 2 or item.vectors.shape[1] != dimension for item in rows):
         raise StorageError(f"a vector does not have the {dimension} dimensions of its generation")
     existing = [item for item in rows if _exists(conn, item.chunk_id)]
+    # Not by REPLACE: that would pass by the trigger which tells the file of int8 vectors.
     conn.executemany(
-        "INSERT OR REPLACE INTO vectors (chunk_id, generation, count, data, penalties) VALUES (?,"
-        " ?, ?, ?, ?)",
+        "DELETE FROM vectors WHERE generation = ? AND chunk_id = ?",
+        [(generation, item.chunk_id) for item in existing],
+    )
+    conn.executemany(
+        "INSERT INTO vectors (chunk_id, generation, count, data, penalties) VALUES (?, ?, ?, ?, ?)",
         [
             (item.chunk_id, generation, len(item.vectors), pack(item.vectors), pack(item.penalties))
             for item in existing
@@ -187,6 +192,7 @@ def swap(conn: sqlite3.Connection) -> None:
     if useful and not waiting:
         conn.execute("UPDATE generations SET status = 'retired' WHERE id != ?", (wanted,))
         conn.execute("UPDATE generations SET status = 'live' WHERE id = ?", (wanted,))
+        _drop_files(conn)
 
 
 def sweep(conn: sqlite3.Connection, limit: int) -> int:
@@ -201,6 +207,14 @@ def sweep(conn: sqlite3.Connection, limit: int) -> int:
     if went < limit:
         conn.execute("DELETE FROM generations WHERE status = 'retired'")
     return went
+
+
+def _drop_files(conn: sqlite3.Connection) -> None:
+    """What is retired serves nobody: from now on its file is not written to."""
+    conn.execute(
+        "DELETE FROM matrices WHERE generation IN"
+        " (SELECT id FROM generations WHERE status = 'retired')"
+    )
 
 
 def _exists(conn: sqlite3.Connection, chunk_id: int) -> bool:

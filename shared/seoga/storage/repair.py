@@ -27,6 +27,9 @@ def repair(conn: sqlite3.Connection, faults: Mapping[str, Sequence[Fault]]) -> i
 
     Damaged pages are not mended: those of an index are made again from the documents.
     """
+    if any(faults.get(name) for name in ("vector file", "vectors", "database")):
+        # Searches use the stored vectors until the file is made of them again.
+        conn.execute("DELETE FROM matrices")
     for statement in _GONE:
         conn.execute(statement)
     files = _broken_files(conn, faults)

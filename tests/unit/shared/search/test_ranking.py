@@ -177,14 +177,18 @@ def check_matrix(shelf: Shelf) -> None:
     """What is in memory must be what a search of all stored vectors gives."""
     query = shelf.embedder.embed_query("배포 일정 서버", shelf.kb.embedding_spec())
     with reading(shelf.kb.db_path) as conn:
-        held = MATRICES.get(conn, shelf.kb.db_path, shelf.generation)
+        held = MATRICES.get(conn, shelf.kb.db_path, shelf.generation, 256)
         rows = conn.execute("SELECT chunk_id, count, data, penalties FROM vectors").fetchall()
     want = {
         chunk: float((unpack(data, count) @ query - np.frombuffer(penalties, "<f4")).max())
         for chunk, count, data, penalties in rows
     }
-    scores = held.best(query)[held.alive]
-    got = dict(zip(held.chunk_ids[held.alive].tolist(), scores.tolist(), strict=True))
+    got: dict[int, float] = {}
+    for chunk, language, score in zip(
+        held.chunks.tolist(), held.languages, held.scores(query).tolist(), strict=True
+    ):
+        if language != matrix.GONE:
+            got[chunk] = max(score, got.get(chunk, -2.0))
     assert got.keys() == want.keys()
     for chunk, score in want.items():
         assert got[chunk] == pytest.approx(score, abs=0.02)
@@ -230,7 +234,7 @@ def test_memory_is_given_back_when_there_is_too_much(make_shelf: Callable[..., S
         shelf.put("a.md", "배포 일정")
         shelf.embed()
         with reading(shelf.kb.db_path) as conn:
-            assert len(small.get(conn, shelf.kb.db_path, shelf.generation).chunk_ids) == 1
+            assert len(small.get(conn, shelf.kb.db_path, shelf.generation, 256).chunks) == 1
     assert len(small) == 1
 
 
