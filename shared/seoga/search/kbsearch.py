@@ -12,7 +12,7 @@ from seoga.kb import Kb
 from seoga.models import ModelCard
 from seoga.search import fusion
 from seoga.search.abstain import MIN_COVERAGE, Bar
-from seoga.search.filters import LANGUAGE_SQL, NOTHING, Scope, Scopes, boosted, scopes
+from seoga.search.filters import NOTHING, Scope, Scopes, boosted, scopes
 from seoga.search.fusion import Candidate
 from seoga.search.lexical import KeywordScore, KeywordTrack
 from seoga.search.query import Query
@@ -21,6 +21,7 @@ from seoga.search.request import SearchRequest
 from seoga.search.semantic import MATRICES, SemanticTrack
 from seoga.search.snippets import Marker
 from seoga.storage import generations
+from seoga.storage.matrixfile import LANGUAGE_SQL
 
 # Hidden documents are only counted, so a short look is enough.
 _HIDDEN_DEPTH = 20

@@ -183,8 +183,17 @@ def _made(at: _At) -> Matrix:
     blocks = list(matrixfile.records(at.conn, at.generation))
     dtype = matrixfile.record(at.dimension)
     rows = np.concatenate(blocks) if blocks else np.zeros(0, dtype)
-    columns = (np.ascontiguousarray(rows[name]) for name in ("chunk", "lang", "scale", "penalty"))
-    return Matrix(at.commit, "", rows, *columns, shared=False)
+    own = np.ascontiguousarray
+    return Matrix(
+        at.commit,
+        "",
+        rows,
+        own(rows["chunk"]),
+        own(rows["lang"]),
+        own(rows["scale"]),
+        own(rows["penalty"]),
+        shared=False,
+    )
 
 
 def _products(rows: Int8, query: Float32) -> Float32:

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from seoga.errors import StorageError
+from seoga.storage.generations import card_of
 from seoga.storage.vectors import unpack
 
 if TYPE_CHECKING:
@@ -75,6 +76,8 @@ def quantised(vectors: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDArray[n
     """(n, d) int8 and their (n,) scales for (n, d) float32: the largest number of a row is 127."""
     import numpy as np
 
+    # What is not finite is a fault that `doctor` names; here it must only harm nothing.
+    vectors = np.nan_to_num(vectors, posinf=0.0, neginf=0.0)
     peak = np.abs(vectors).max(axis=1, keepdims=True)
     peak[peak == 0] = 1.0
     return np.rint(vectors * (127.0 / peak)).astype(np.int8), peak[:, 0] / np.float32(127.0)
@@ -122,10 +125,15 @@ def mapped(found: MatrixState, dimension: int) -> NDArray[Any]:
 def records(
     conn: sqlite3.Connection, generation: int, sql: str = _ALL
 ) -> Iterator[NDArray[np.void]]:
-    """The records of a generation's stored vectors, in blocks."""
+    """The records of a generation's stored vectors, in blocks; rows of a wrong length are left
+    out."""
+    card = conn.execute("SELECT card FROM generations WHERE id = ?", (generation,)).fetchone()
+    size = 4 * card_of(card[0]).dimension
     cursor = conn.execute(sql, (generation,))
     while rows := cursor.fetchmany(_BLOCK):
-        yield _records(rows)
+        right = [row for row in rows if row[3] > 0 and _fits(row, size)]
+        if right:
+            yield _records(right)
 
 
 def flush(conn: sqlite3.Connection) -> None:
@@ -267,6 +275,11 @@ def _beside(path: Path, name: str) -> Path:
     return path.with_name(f"{path.name}{_MARK}{name}")
 
 
+def _fits(row: tuple[Any, ...], size: int) -> bool:
+    count, data, penalties = row[3:]
+    return bool(len(data) == size * count and len(penalties) == 4 * count)
+
+
 def _records(rows: list[tuple[int, int, str, int, bytes, bytes]]) -> NDArray[np.void]:
     import numpy as np
 
@@ -274,7 +287,7 @@ def _records(rows: list[tuple[int, int, str, int, bytes, bytes]]) -> NDArray[np.
     vectors = unpack(b"".join(data), sum(counts))
     out = np.zeros(len(vectors), record(vectors.shape[1]))
     out["v"], out["scale"] = quantised(vectors)
-    out["penalty"] = np.frombuffer(b"".join(penalties), "<f4")
+    out["penalty"] = np.nan_to_num(np.frombuffer(b"".join(penalties), "<f4"))
     out["chunk"] = np.repeat(np.array(chunks, np.int64), counts)
     out["file"] = np.repeat(np.array(files, np.int64), counts)
     codes = [LANGUAGES.index(name) if name in LANGUAGES else 0 for name in languages]
