@@ -338,7 +338,8 @@ class ModelCard:
     Two cards with the same `key` give comparable vectors. `threshold` is the registry's cosine
     threshold for
     answers (not part of the key), `verified` is False for a model the registry does not know,
-    `price` is US dollars a million tokens (0: free or unknown).
+    `price` is US dollars a million tokens (0: free or unknown), `lanes` how many requests for
+    passages it works on at once.
     """
 
     provider: str
@@ -350,6 +351,7 @@ class ModelCard:
     threshold: float
     verified: bool = True
     price: float = 0.0
+    lanes: int = 1
 
     @property
     def key(self) -> str:

@@ -70,6 +70,7 @@ class EmbeddingEngine:
             threshold=row.threshold,
             verified=row.verified,
             price=row.price,
+            lanes=self._lanes(spec, sender is not None),
         )
 
     def embed_passages(
@@ -182,6 +183,12 @@ class EmbeddingEngine:
             provider.close()
         if remotes is not None:
             remotes.close()
+
+    def _lanes(self, spec: EmbeddingSpec, remote: bool) -> int:
+        """A second request keeps the children busy while the first is stored."""
+        if remote:
+            return self._config.provider_calls
+        return 2 if _in_children(spec) else 1
 
     def _sender(self, spec: EmbeddingSpec) -> Sender | None:
         """What sends to the provider of `spec`; None where it computes here."""

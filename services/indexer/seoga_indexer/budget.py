@@ -17,6 +17,11 @@ class Budget:
     spent: int = 0
     dollars: float = 0.0
 
+    @property
+    def limited(self) -> bool:
+        """Whether there is anything to keep to."""
+        return bool(self.tokens or self.cost)
+
     def spend(self, tokens: int, dollars: float = 0.0) -> str:
         """Counts what a call took; why there must be no further one, or "". `dollars` counts where
         there is no price for all tokens alike."""

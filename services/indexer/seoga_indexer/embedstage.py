@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import threading
+from collections import deque
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from seoga.contracts.embedding import Embedding, Passage, PassageVectors, of_provider
@@ -39,12 +41,49 @@ class _GivenUp(Exception):
 
 @dataclass(frozen=True, slots=True)
 class EmbedPlan:
-    """Which model, for which generation of vectors (0: the KB wants none)."""
+    """Which model, for which generation of vectors (0: the KB wants none), with how many requests
+    under way at once."""
 
     embedding: Embedding
     spec: EmbeddingSpec
     generation: int
     budget: Budget
+    lanes: int = 1
+
+    def ask(self, passages: list[Passage]) -> list[PassageVectors | EmbeddingFailed]:
+        """One request of the port."""
+        return self.embedding.embed_passages(passages, self.spec)
+
+
+class _Request:
+    """A batch on its way, in a thread of its own: one that hangs holds up no end of a process."""
+
+    def __init__(self, plan: EmbedPlan, batch: Sequence[PendingChunk]) -> None:
+        self.batch = batch
+        self._passages = [passage_of(chunk) for chunk in batch]
+        self._plan = plan
+        self._answers: list[PassageVectors | EmbeddingFailed] = []
+        self._error: BaseException | None = None
+        self._thread: threading.Thread | None = None
+        if plan.lanes > 1:
+            self._thread = threading.Thread(target=self._run, name="embed-request", daemon=True)
+            self._thread.start()
+
+    def _run(self) -> None:
+        try:
+            self._answers = self._plan.ask(self._passages)
+        except BaseException as error:  # whoever waits for the answers raises it
+            self._error = error
+
+    def answers(self) -> list[PassageVectors | EmbeddingFailed]:
+        """Waits for them; raises what the port raised. Asked again, it makes the request again."""
+        thread, self._thread = self._thread, None
+        if thread is None:
+            return self._plan.ask(self._passages)
+        thread.join()
+        if self._error is not None:
+            raise self._error
+        return self._answers
 
 
 @dataclass(slots=True)
@@ -58,6 +97,8 @@ class EmbedStage:
     cancelled: Callable[[], bool]
     pause: Callable[[float], object]
     _failed_calls: int = field(init=False, default=0)
+    _answered: bool = field(init=False, default=False)
+    _under_way: deque[_Request] = field(init=False, default_factory=deque)
 
     def run(self) -> None:
         """Embeds as text is committed, then takes once more what was refused (the retry pass).
@@ -70,6 +111,7 @@ class EmbedStage:
                 self._retry()
             except _GivenUp as reason:
                 trouble = str(reason)
+                self._keep_what_came()
         self._wait_for_text()
         self.inbox.put(EmbedDone(trouble))
 
@@ -91,9 +133,11 @@ class EmbedStage:
                 after = batch[-1].id
                 self._send(batch)
             elif complete:
-                return
+                break
             else:
+                self._settle(0)
                 self.text_done.wait(_IDLE_S)
+        self._settle(0)
 
     def _retry(self) -> None:
         """What is pending after everything was stored has failed in this run or an earlier one."""
@@ -105,9 +149,32 @@ class EmbedStage:
         while not self.cancelled() and (batch := self.reader.pending(BATCH, after)):
             after = batch[-1].id
             self._send(batch)
+        self._settle(0)
 
     def _send(self, batch: Sequence[PendingChunk]) -> None:
-        answers = self._call([passage_of(chunk) for chunk in batch])
+        # What spends a budget, and what was never answered or not the last time, goes alone.
+        alone = self.plan.budget.limited or not self._answered or bool(self._failed_calls)
+        lanes = 1 if alone else self.plan.lanes
+        self._settle(lanes - 1)
+        self._under_way.append(_Request(self.plan, batch))
+        self._settle(lanes - 1)
+
+    def _settle(self, most: int) -> None:
+        """Waits until at most so many requests are under way."""
+        while len(self._under_way) > most:
+            request = self._under_way.popleft()
+            self._take(request.batch, self._answers_of(request))
+
+    def _keep_what_came(self) -> None:
+        """The answers to what was sent before the end."""
+        while self._under_way:
+            request = self._under_way.popleft()
+            with suppress(SeogaError, _GivenUp):
+                self._take(request.batch, request.answers())
+
+    def _take(
+        self, batch: Sequence[PendingChunk], answers: list[PassageVectors | EmbeddingFailed]
+    ) -> None:
         rows, refused = [], []
         ended: EmbeddingFailed | None = None
         for chunk, answer in zip(batch, answers, strict=True):
@@ -129,20 +196,21 @@ class EmbedStage:
             # The provider was tried as often as makes sense before it was given up.
             raise _GivenUp(ended.message)
 
-    def _call(self, passages: list[Passage]) -> list[PassageVectors | EmbeddingFailed]:
-        """One call until it succeeds; a provider's error is of one of two kinds: it will be the
-        same in a second (stop at once), or it may pass (try a few times)."""
-        while not self.cancelled():
+    def _answers_of(self, request: _Request) -> list[PassageVectors | EmbeddingFailed]:
+        """Asks until it succeeds; a provider's error is of one of two kinds: it will be the same
+        in a second (stop at once), or it may pass (try a few times)."""
+        while True:
             try:
-                answers = self.plan.embedding.embed_passages(passages, self.plan.spec)
+                answers = request.answers()
             except (ConfigError, MissingDependency) as error:
                 raise _GivenUp(error.message) from error
             except (EmbeddingFailed, ServiceUnavailable) as error:
                 self._after(error)
             else:
-                self._failed_calls = 0
+                self._failed_calls, self._answered = 0, True
                 return answers
-        raise _GivenUp("stopped")
+            if self.cancelled():
+                raise _GivenUp("stopped")
 
     def _after(self, error: SeogaError) -> None:
         self._failed_calls += 1

@@ -85,7 +85,7 @@ class Run:
         self._inbox: Channel[Message] = Channel(_INBOX, self._stop)
         self._threads: list[threading.Thread] = []
         self._warnings: list[str] = []
-        self._price = 0.0
+        self._price, self._lanes = 0.0, 1
         self._connectors: dict[str, Connector] = {}
         self._complete = False
         self._trouble = ""
@@ -125,7 +125,13 @@ class Run:
         self._context_stage = contexts
         self._text = self._text_stage(sizes, since)
         self._embed = EmbedStage(
-            EmbedPlan(self._ports.embedding, self._kb.embedding_spec(), generation, self._budget()),
+            EmbedPlan(
+                self._ports.embedding,
+                self._kb.embedding_spec(),
+                generation,
+                self._budget(),
+                self._lanes,
+            ),
             self._reader,
             self._inbox,
             self._text_done,
@@ -151,7 +157,7 @@ class Run:
             return self._store.ensure_generation(None)
         try:
             card = self._ports.embedding.card(spec)
-            self._price = card.price
+            self._price, self._lanes = card.price, card.lanes
             return self._store.ensure_generation(card)
         except (EmbeddingFailed, MissingDependency, ServiceUnavailable) as error:
             self._warnings.append(f"No vectors in this run: {error.message}")

@@ -83,10 +83,12 @@ class CountingEmbedding:
         self.unanswered: set[str] = set()
         self.tokens = 0
         self.price = 0.0
+        self.lanes = 1
         self.before: Callable[[], None] = lambda: None
 
     def card(self, spec: EmbeddingSpec) -> ModelCard:
-        return ModelCard(spec.provider, self.model, "", 8, "", "mean", 0.5, price=self.price)
+        known = (spec.provider, self.model, "", 8, "", "mean", 0.5)
+        return ModelCard(*known, price=self.price, lanes=self.lanes)
 
     def embed_passages(
         self, passages: Sequence[Passage], spec: EmbeddingSpec

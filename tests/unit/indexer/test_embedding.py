@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 import pytest
@@ -208,3 +209,53 @@ def test_what_was_not_reached_is_no_try_of_a_passage(place: Any) -> None:
     place.embedding.unreached = set()
     assert place.run().deferred == 0
     assert set(place.states().values()) == {"Ready"}
+
+
+def short_batches(monkeypatch: pytest.MonkeyPatch, place: Any, lanes: int) -> None:
+    monkeypatch.setattr(embedstage, "BATCH", 10)
+    place.embedding.lanes = lanes
+
+
+def test_as_many_requests_are_under_way_as_the_model_works_on(
+    place: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    short_batches(monkeypatch, place, 4)
+    many(place, 170)
+    together = threading.Barrier(4, timeout=20)
+    place.embedding.before = lambda: None if place.embedding.calls == 1 else together.wait()
+    result = place.run()
+    assert (result.deferred, result.warnings) == (0, ())
+    assert sorted(place.embedding.texts) == sorted(f"text number {n}" for n in range(170))
+    assert place.query("SELECT count(*), count(DISTINCT chunk_id) FROM vectors") == [(170, 170)]
+    place.check_whole()
+
+
+def test_a_service_that_dies_with_requests_under_way_keeps_what_came(
+    place: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    short_batches(monkeypatch, place, 4)
+    many(place, 300)
+    alive = threading.Semaphore(12)
+
+    def die() -> None:
+        if not alive.acquire(blocking=False):
+            raise ServiceUnavailable("went away")
+
+    place.embedding.before = die
+    result = place.run()
+    assert place.embedding.calls <= 12 + 4 + 5
+    assert result.deferred == 300 - 120
+    assert "went away" in result.warnings[0]
+    assert place.query("SELECT count(*), count(DISTINCT chunk_id) FROM vectors") == [(120, 120)]
+    place.embedding.before = lambda: None
+    assert place.run().deferred == 0
+    assert len(place.embedding.texts) == 300
+    place.check_whole()
+
+
+def test_what_spends_a_budget_goes_one_by_one(place: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    short_batches(monkeypatch, place, 4)
+    place.configure(embedding={"provider": "hashing", "maxTokensPerRun": 100})
+    place.embedding.tokens = 10
+    many(place, 60)
+    assert place.run().deferred == 50

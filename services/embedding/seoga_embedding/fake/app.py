@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,7 @@ NOTICE = (
     "This is Seoga's fake provider. It speaks the protocols of OpenAI, Azure, Ollama, Gemini and"
     " Anthropic so that Seoga can be tried without a key. Its vectors are hashed words and its"
     " answers are made of the prompt: do not judge search by it. Rules and errors on demand:"
-    " PUT /fake/rules, POST /fake/faults, GET /fake/calls, DELETE /fake."
+    " PUT /fake/rules, POST /fake/faults, GET /fake/calls, GET /fake/tally, DELETE /fake."
 )
 
 
@@ -42,6 +43,9 @@ def create(desk: Desk | None = None) -> Starlette:
     async def faults(request: Request) -> Response:
         desk.expect([Fault.model_validate(one) for one in await request.json()])
         return Response(status_code=204)
+
+    async def tally(_: Request) -> Response:
+        return JSONResponse(desk.tally())
 
     async def calls(_: Request) -> Response:
         return JSONResponse(desk.calls())
@@ -60,6 +64,7 @@ def create(desk: Desk | None = None) -> Starlette:
             Route("/fake/rules", rules, methods=["GET", "PUT"]),
             Route("/fake/faults", faults, methods=["POST"]),
             Route("/fake/calls", calls),
+            Route("/fake/tally", tally),
             Route("/{path:path}", provider, methods=["GET", "POST"]),
         ]
     )
@@ -70,6 +75,7 @@ async def _notice(_: Request) -> Response:
 
 
 async def _provider(desk: Desk, request: Request) -> Response:
+    came = time.monotonic()
     raw = await request.body()
     body = json.loads(raw) if raw else {}
     fault = desk.record(
@@ -81,6 +87,32 @@ async def _provider(desk: Desk, request: Request) -> Response:
             "body": body,
         }
     )
+    outcome, texts = "unanswered", 0
+    try:
+        response = await _response(desk, request, (raw, body), fault)
+        outcome = _outcome(fault, response)
+        texts = _texts(body) if outcome == "ok" else 0
+        await sleep(max(0.0, came + desk.rules.latency - time.monotonic()))
+        return response
+    finally:
+        desk.leave(outcome, texts)
+
+
+def _outcome(fault: Fault | None, response: Response) -> str:
+    if fault is not None and fault.kind != "status":
+        return fault.kind
+    return "ok" if response.status_code == 200 else str(response.status_code)
+
+
+def _texts(body: dict[str, Any]) -> int:
+    given = body.get("input", body.get("requests", []))
+    return 1 if isinstance(given, str) else len(given)
+
+
+async def _response(
+    desk: Desk, request: Request, sent: tuple[bytes, Any], fault: Fault | None
+) -> Response:
+    raw, body = sent
     found = match(request.url.path)
     if found is None:
         return JSONResponse({"detail": "Not Found"}, 404)
