@@ -42,12 +42,9 @@ _SIGNATURES: tuple[tuple[int, bytes, str], ...] = (
     (0, b"\xca\xfe\xba\xbe", "a program"),
     (0, b"\xcf\xfa\xed\xfe", "a program"),
 )
-_OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _OLE_STREAMS = (
-    ("WordDocument", "a Word 97 document (.doc)"),
-    ("PowerPoint Document", "a PowerPoint 97 file (.ppt)"),
-    ("Workbook", "an Excel 97 file (.xls)"),
-    ("__properties_version1", "an Outlook message (.msg)"),
+    ("__properties_version1.0", "an Outlook message (.msg)"),
+    ("VisioDocument", "a Visio drawing (.vsd)"),
 )
 _ZIP_MEMBERS = (
     ("xl/workbook.bin", "a binary Excel workbook (xlsb)"),
@@ -139,7 +136,7 @@ def _text_format(source: Input, known: Sequence[Format]) -> Format:
 
 def _refuse_known(source: Input) -> None:
     head = source.head
-    if head.startswith(_OLE):
+    if source.is_compound:
         _refuse_ole(source)
     if source.is_zip:
         names = source.archive.names
@@ -153,10 +150,13 @@ def _refuse_known(source: Input) -> None:
 
 
 def _refuse_ole(source: Input) -> None:
-    """Compound files name their streams in UTF-16 inside the directory, wherever that stands."""
+    """By the names in its root; a cut file has lost their list, but maybe not the names."""
     for name, what in _OLE_STREAMS:
-        if source.holds(name.encode("utf-16-le")):
+        found = name.lower() in source.compound
+        if found or (not source.compound and source.holds(name.encode("utf-16-le"))):
             raise _unsupported(what)
+    if not source.compound:
+        raise corrupt("This compound file is damaged or cut off.")
     raise _unsupported("an OLE compound file")
 
 

@@ -37,6 +37,7 @@ __all__ = [
 Parsed = Iterator[DocumentInfo | Section]
 _Opened = TypeVar("_Opened")
 HEAD_BYTES = 64 * 1024
+COMPOUND = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 # A mail in a mail in a mail: what is deeper is named, not read.
 MAX_INNER = 3
 SEARCHED_MB = 128
@@ -121,6 +122,26 @@ class Input:
     def is_zip(self) -> bool:
         """Whether it starts as a zip file does."""
         return self.head.startswith((b"PK\x03\x04", b"PK\x05\x06"))
+
+    @property
+    def is_compound(self) -> bool:
+        """Whether it starts as a compound file (OLE) does."""
+        return self.head.startswith(COMPOUND)
+
+    @cached_property
+    def compound(self) -> frozenset[str]:
+        """The names in the root of a compound file, lower case; none where it is none, or where a
+        cut lost their list."""
+        import olefile
+
+        if not self.is_compound:
+            return frozenset()
+        try:
+            with olefile.OleFileIO(self.path) as held:
+                return frozenset(entry[0].lower() for entry in held.listdir(storages=True))
+        except Exception:
+            # Hostile and cut files break in the library's parsing in many ways.
+            return frozenset()
 
     @cached_property
     def archive(self) -> Archive:

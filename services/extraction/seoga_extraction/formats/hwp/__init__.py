@@ -76,6 +76,8 @@ def sniff(source: Input) -> bool:
     """A compound file with the signature of HWP 5 or, where a cut lost it, its streams."""
     if not source.head.startswith(_MAGIC):
         return False
+    if roots := source.compound:
+        return "fileheader" in roots
     if source.holds(_WORD):
         return False
     return source.extension in EXTENSIONS or source.holds(*_MARKS)
