@@ -11,6 +11,7 @@ import pytest
 from PIL import Image
 
 from seoga.models import Place, SectionKind
+from seoga_extraction.formats.pdf.page import read as layer
 from seoga_extraction.ocr import tesseract
 
 from .drawn import PARAGRAPHS, body, opened, page_of, pdf_of
@@ -38,6 +39,64 @@ def test_a_scan_behind_a_line_of_text_is_recognised_and_its_line_comes_once(read
     text = read("a.pdf", bytes(document.tobytes())).text
     assert "only writer of a knowledge base" in text
     assert text.count("Received") == 1
+
+
+LINES = (
+    "Seoga Archive of Administrative Records, Volume 12, Second Series, Reading Room Copy",
+    "Reproduced for study only. Any further distribution needs the consent of the archive.",
+    "Digitised 2026-03-15 by the records office, order 4711-0815, batch 16, operator 23",
+    "Archive copy, shelf mark KR/Se 114.8, sheet 7 recto, colour target omitted",
+)
+
+
+def behind(document: Any) -> Any:
+    """A page with more than 200 letters of header and footer."""
+    for number, line in enumerate(LINES):
+        y = 20 + 10 * number if number < 2 else 805 + 10 * (number - 2)
+        document[0].insert_text((60, y), line, fontsize=8)
+    return document
+
+
+def test_a_scan_behind_long_headers_and_footers_is_recognised(read: Reading) -> None:
+    assert sum(map(len, LINES)) > 300
+    got = read("a.pdf", bytes(behind(opened(pdf_of(page_of(PARAGRAPHS[:3])))).tobytes()))
+    assert got.of(SectionKind.PAGE)[0].meta["ocr"]["confidence"] > 0.8
+    assert "only writer of a knowledge base" in got.text
+    assert "Reproduced for study only" in got.text
+
+
+def scanned(document: Any) -> list[bool]:
+    return [layer(page).scan for page in opened(bytes(document.tobytes()))]
+
+
+def test_a_watermark_said_again_and_again_is_no_body() -> None:
+    document = opened(pdf_of(page_of(PARAGRAPHS[:2])))
+    for number in range(12):
+        document[0].insert_text((60, 80 + 60 * number), "CONFIDENTIAL - DRAFT COPY", fontsize=28)
+    assert scanned(document) == [True]
+
+
+def test_a_page_of_text_over_a_picture_or_beside_a_figure_is_not_recognised() -> None:
+    held = io.BytesIO()
+    Image.effect_noise((800, 1000), 60).save(held, "PNG")
+    text = " ".join(PARAGRAPHS[i] for i in (1, 3))
+    document = opened()
+    for _ in range(4):
+        document.new_page()
+    full, figure, slide, table = document
+    full.insert_image(full.rect, stream=held.getvalue())
+    full.insert_textbox((60, 60, 540, 780), text * 5, fontsize=10)
+    figure.insert_image((60, 60, 540, 500), stream=held.getvalue())
+    figure.insert_textbox((60, 520, 540, 700), text, fontsize=10)
+    slide.insert_image(slide.rect, stream=held.getvalue())
+    slide.insert_textbox((60, 200, 540, 780), text, fontsize=20)
+    table.insert_image(table.rect, stream=held.getvalue())
+    for row in range(6):
+        for column in range(4):
+            x, y = 60 + 120 * column, 100 + 20 * row
+            table.draw_rect((x, y, x + 120, y + 20))
+            table.insert_text((x + 4, y + 14), f"cell {row} {column} words", fontsize=8)
+    assert scanned(document) == [False, False, False, False]
 
 
 @pytest.mark.parametrize("number", ["5", "- 12 -", "Page 7 of 600", "xii", "3쪽"])

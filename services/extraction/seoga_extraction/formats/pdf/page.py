@@ -20,6 +20,10 @@ if TYPE_CHECKING:
 STUB_CHARS = 200
 # A running header; with less, an image need not cover so much to be the body of the page.
 HEADER_CHARS = 50
+# With more text than a stub: a full page of 10 points covers a third of itself, a header and a
+# footer of 300 letters a fiftieth. Behind those the image must be the page, not a figure on it.
+WRITTEN = 0.05
+BODY = 0.7
 # Letters drawn as outlines take hundreds of paths, a frame or a rule one.
 OUTLINES = 200
 DPI = 300
@@ -93,7 +97,7 @@ def _layer(page: Any, lines: Sequence[Line]) -> PageLayer:
         many = bad * 10 > sum(map(len, texts)) * 3
         texts = [] if many else [_SIGNS.sub(" ", text) for text in texts]
     layer = PageLayer([text for text in texts if not text.isspace()], known)
-    return replace(layer, scan=True) if _is_scan(page, layer) else layer
+    return replace(layer, scan=True) if _is_scan(page, layer, lines) else layer
 
 
 def _suspicious(text: str) -> bool:
@@ -155,10 +159,10 @@ def _centred(box: Line | Word, around: tuple[float, float, float, float]) -> boo
     return x0 <= (box.x0 + box.x1) / 2 <= x1 and y0 <= (box.y0 + box.y1) / 2 <= y1
 
 
-def _is_scan(page: Any, layer: PageLayer) -> bool:
+def _is_scan(page: Any, layer: PageLayer, lines: Sequence[Line]) -> bool:
     """Whether the page shows more than its text says: images or drawn letters without text."""
     count = sum(len(text) for text in layer.texts)
-    if count >= STUB_CHARS:
+    if count >= STUB_CHARS and _written(lines) >= WRITTEN * _size(page):
         return False
     marks = page.get_bboxlog()
     numbered = _NUMBER.fullmatch(" ".join(layer.texts)) is not None
@@ -172,13 +176,30 @@ def _is_scan(page: Any, layer: PageLayer) -> bool:
     images = [box for kind, box in marks if kind in ("fill-image", "fill-imgmask")]
     # Scans may come in strips: together they cover the page.
     shown = sum(_area(box, page.rect) for box in images)
-    return shown >= _share(count, numbered) * float(page.rect.width) * float(page.rect.height)
+    return shown >= _share(count, numbered) * _size(page)
+
+
+def _written(lines: Sequence[Line]) -> float:
+    """How much of the page its text covers, in square points: a letter is half as wide as high.
+
+    What is said again and again, such as a watermark, counts once. A table is more than a stub.
+    """
+    if any(line.whole for line in lines):
+        return float("inf")
+    sizes = {line.text: line.size for line in lines}
+    return sum(len(text) * size * size / 2 for text, size in sizes.items())
+
+
+def _size(page: Any) -> float:
+    return float(page.rect.width) * float(page.rect.height)
 
 
 def _share(count: int, numbered: bool) -> float:
     """How much of a page with so many characters its images must cover to be what it says."""
     if numbered:
         return 0.05
+    if count >= STUB_CHARS:
+        return BODY
     return 0.2 if count < HEADER_CHARS else 0.5
 
 
