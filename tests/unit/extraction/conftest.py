@@ -103,7 +103,12 @@ def attacked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ExtractionEng
     given = tmp_path_factory.mktemp("given") / "passwords"
     given.write_text("123456\n")
     settings = Settings(
-        extract_workers=1, extract_timeout_s=240, ocr_page_s=20, passwords_file=str(given)
+        cache_path=tmp_path_factory.mktemp("cache"),
+        offline=True,
+        extract_workers=1,
+        extract_timeout_s=240,
+        ocr_page_s=20,
+        passwords_file=str(given),
     )
     engine = ExtractionEngine(settings)
     yield engine

@@ -67,6 +67,12 @@ def test_short_answers_between_questions_stay() -> None:
     assert [filtered.kept(line) for line in lines] == lines
 
 
+def test_figures_in_a_loop_are_there_once_and_long_numbers_stay() -> None:
+    assert collapse("call 1-1" + "-0" * 60) == "call 1-1-0"
+    for said in ("10000000000000000", "3.33333333333333", "1,000,000,000,000", "010-1010-1010"):
+        assert collapse(said) == said
+
+
 def test_hostile_lines_cost_bounded_time() -> None:
     for text in ("a" * 100_000, "ab" * 50_000, "".join(chr(0xAC00 + i % 997) for i in range(9999))):
         assert len(collapse(text)) <= 2000

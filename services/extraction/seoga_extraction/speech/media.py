@@ -9,6 +9,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from seoga.errors import ExtractionFailed, Reason
+from seoga.text.places import clock
 from seoga_extraction.format import corrupt
 from seoga_extraction.limits import Limits
 from seoga_extraction.speech.phrases import RATE
@@ -21,6 +22,13 @@ WINDOW_S = 600
 # The cut is looked for in the last minute of a window.
 SEARCH_S = 60
 QUIET_S = 0.5
+# Containers that write how long they are; others are guessed from their first packets.
+_KNOWING = ("matroska", "mov", "flac", "mp3", "wav")
+# Less of it than this share, and more than a second less, was cut off.
+CUT = 0.95
+# Samples a second. A damaged header that names one would make hours of a minute.
+SLOWEST = 2000
+FASTEST = 768_000
 # A stream that is noise to its decoder would be tried packet by packet for ever.
 BAD_PACKETS = 1000
 
@@ -57,6 +65,9 @@ class Recording:
             self._container.close()
             raise corrupt("The recording is cut off: it has no tracks.")
         self._stream = next(iter(self._container.streams.audio), None)
+        if self._stream is not None and not _usual(self._stream.codec_context.sample_rate):
+            self._container.close()
+            raise corrupt("The recording is damaged: it names a sample rate that no sound has.")
         self.title = str(self._container.metadata.get("title", "")).strip()
 
     def __enter__(self) -> Recording:
@@ -120,7 +131,26 @@ class Recording:
         if not position:
             raise corrupt("No sound can be decoded from the recording.")
         if self._bad > BAD_PACKETS:
-            raise corrupt("The recording is broken from some point on.")
+            raise corrupt("The recording is damaged from some point on.")
+        if position < (self._declared() * CUT - 1) * RATE:
+            raise corrupt(
+                f"The recording is cut off: {clock(position / RATE)} of "
+                f"{clock(self._declared())} are there."
+            )
+
+    def _declared(self) -> float:
+        """The seconds of sound that a file names which does not guess; 0 where it lies.
+
+        A video may be longer than its sound, and a stream may not know its own end.
+        """
+        if self._container.format.name.partition(",")[0] not in _KNOWING:
+            return 0.0
+        seconds = 0.0
+        if self._stream is not None and self._stream.duration:
+            seconds = float(self._stream.duration * self._stream.time_base)
+        elif len(self._container.streams) == 1:
+            seconds = self.seconds
+        return seconds if 0 < seconds <= self._limits.audio_hours * 3600 else 0.0
 
     def _blocks(self) -> Iterator[Sound]:
         import av
@@ -154,6 +184,11 @@ class Recording:
         except av.InvalidDataError:
             self._bad += 1
             return []
+
+
+def _usual(rate: int | None) -> bool:
+    """Whether sound may have so many samples a second; one that is not told yet may be."""
+    return not rate or SLOWEST <= rate <= FASTEST
 
 
 def quiet_moment(sound: Sound) -> int:

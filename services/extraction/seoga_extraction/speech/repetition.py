@@ -13,6 +13,8 @@ _LOOP = re.compile(rf"(.{{1,120}}?)\1{{{TIMES - 1},}}", re.DOTALL)
 # Shorter ones are words: 하하하하, aaaa.
 SHORTEST = 8
 _WORDS = re.compile(r"[\W_]+")
+# So often a part without letters must follow itself.
+FIGURES = 10
 # Bounds the work of the expression; a line of speech is far shorter.
 MAX_CHARS = 2000
 
@@ -25,8 +27,10 @@ def collapse(text: str) -> str:
 
 def _once(found: re.Match[str]) -> str:
     unit, whole = found.group(1), found.group(0)
-    meant = not any(letter.isalpha() for letter in unit) or len(whole) < SHORTEST
-    return whole if meant else unit
+    if any(letter.isalpha() for letter in unit):
+        return unit if len(whole) >= SHORTEST else whole
+    # A number may have many zeros, but not many of "-0".
+    return unit if len(unit) > 1 and len(whole) >= len(unit) * FIGURES else whole
 
 
 class Repetitions:

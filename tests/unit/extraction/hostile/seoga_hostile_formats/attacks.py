@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
-import time
+import threading
 from collections.abc import Iterator
 
 from seoga.models import DocumentInfo, Section
@@ -15,7 +15,8 @@ def parse(source: Input) -> Iterator[DocumentInfo | Section]:
     order = source.head.decode().split()[1:]
     yield DocumentInfo("attack", meta={"pid": os.getpid()})
     yield Section("before")
-    time.sleep(0.3)  # longer than a frame waits, so that the first events are on their way
+    # Longer than a frame waits, so that the first events are on their way.
+    threading.Event().wait(0.3)
     yield Section("sent")
     ATTACKS[order[0]]()
     yield Section("after")
@@ -34,7 +35,7 @@ def leave() -> None:
 
 
 def hang() -> None:
-    time.sleep(3600)
+    threading.Event().wait(3600)
 
 
 def spin() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import time
+import threading
 from collections.abc import Iterator
 
 from seoga.models import DocumentInfo, Section
@@ -12,7 +12,7 @@ from seoga_extraction.format import Format, Input
 def parse(source: Input) -> Iterator[DocumentInfo | Section]:
     yield DocumentInfo("patience")
     source.more_time(30)
-    time.sleep(source.limits.time_s + 0.5)
+    threading.Event().wait(source.limits.time_s + 0.5)
     yield Section("after")
 
 
