@@ -4,12 +4,13 @@ that was not finished, and nothing shows afterwards."""
 from __future__ import annotations
 
 import os
+import select
 import shutil
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import psutil
@@ -22,14 +23,15 @@ from .test_kill import INDEX, LONELY, differences, make_base, read
 
 SEOGA = Path(sys.executable).parent / "seoga"
 WORDS = ("one", "two", "three", "four", "five", "six")
-# The page after these is begun and stays in hand as long as the file `hold` is there.
+# The page after these is begun, tells so, and stays in hand until the pipe `hold` is closed.
 FINISHED = 3
 TESSERACT = """#!/bin/sh
 case "$*" in *"--psm 4"*)
   echo read >> "{log}"
-  while [ "$(wc -l < "{log}")" -gt {finished} ] && [ -e "{hold}" ] && kill -0 $PPID; do
-    sleep 0.05
-  done 2>/dev/null;;
+  if [ "$(wc -l < "{log}")" -gt {finished} ] && [ -e "{hold}" ]; then
+    echo begun > "{told}"
+    read -r _ < "{hold}"
+  fi;;
 esac
 exec "{real}" "$@"
 """
@@ -50,12 +52,15 @@ class Desk:
         folder.mkdir(parents=True)
         self.base = make_base(folder / "base", docs)
         self.cache, self.log, self.hold = folder / "cache", folder / "log", folder / "hold"
+        self.told = folder / "told"
         self.log.touch()
         script = folder / "bin" / "tesseract"
         script.parent.mkdir()
         real = shutil.which("tesseract")
         script.write_text(
-            TESSERACT.format(log=self.log, hold=self.hold, finished=FINISHED, real=real)
+            TESSERACT.format(
+                log=self.log, hold=self.hold, told=self.told, finished=FINISHED, real=real
+            )
         )
         script.chmod(0o755)
         self._variables = {
@@ -73,6 +78,20 @@ class Desk:
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
+
+    @contextmanager
+    def holding(self) -> Iterator[Callable[[], bool]]:
+        """The page after the finished ones stays in hand inside; waits until it is begun."""
+        os.mkfifo(self.hold)
+        os.mkfifo(self.told)
+        # Open at both ends: nobody waits for the other side to come.
+        ends = [os.open(pipe, os.O_RDWR) for pipe in (self.hold, self.told)]
+        try:
+            yield lambda: bool(select.select([ends[1]], [], [], 120)[0])
+        finally:
+            self.hold.unlink()
+            for end in ends:
+                os.close(end)
 
     def begun(self) -> int:
         return self.log.read_text().count("\n")
@@ -125,19 +144,16 @@ def test_a_scan_that_was_cut_off_goes_on_at_its_next_page(
     end: Callable[[subprocess.Popen[bytes], Desk], int],
 ) -> None:
     desk = Desk(tmp_path / "desk", scan)
-    desk.hold.touch()
-    child = desk.start()
-    deadline = time.monotonic() + 120
-    while desk.begun() <= FINISHED and time.monotonic() < deadline:
-        time.sleep(0.02)
-    finished = desk.kept()
-    assert (desk.begun(), len(finished)) == (FINISHED + 1, FINISHED)
-    parsers = psutil.Process(child.pid).children(recursive=True)
-    code = end(child, desk)
-    assert child.wait(timeout=20) == code
+    with desk.holding() as begun:
+        child = desk.start()
+        assert begun()
+        finished = desk.kept()
+        assert (desk.begun(), len(finished)) == (FINISHED + 1, FINISHED)
+        parsers = psutil.Process(child.pid).children(recursive=True)
+        code = end(child, desk)
+        assert child.wait(timeout=20) == code
     assert not psutil.wait_procs(parsers, timeout=10)[1]
 
-    desk.hold.unlink()
     assert desk.start().wait(timeout=120) == 0
     # Lines are only added: the second run kept those of the first, and began the rest.
     assert desk.kept()[:FINISHED] == finished

@@ -130,7 +130,7 @@ def test_each_conversion_has_its_own_profile_and_limits(
     words = (tmp_path / "given").read_text().split()
     assert f"-env:UserInstallation=file://{tmp_path}/held/profile" in words
     assert {"--headless", "--convert-to", "docx"} <= set(words)
-    settings = tmp_path / "work/profile/user/registrymodifications.xcu"
+    settings = tmp_path / "held/profile/user/registrymodifications.xcu"
     assert "DisableMacrosExecution" in settings.read_text(encoding="utf-8")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+import threading
 import time
 import zipfile
 from collections.abc import Callable, Iterator
@@ -186,7 +187,7 @@ def test_health_and_ready_tell_what_speech_runs_on(url: str) -> None:
     deadline = time.monotonic() + 30
     while (told := httpx.get(f"{url}/health").json()["speech"])["state"] == "testing":
         assert time.monotonic() < deadline
-        time.sleep(0.05)
+        threading.Event().wait(0.05)
     assert told["state"] == "off"
     assert "medium" in told["why"]
     ready = httpx.get(f"{url}/ready").json()

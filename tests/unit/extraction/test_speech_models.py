@@ -12,7 +12,7 @@ import psutil
 import pytest
 
 from seoga.errors import ConfigError, ExtractionFailed, Reason
-from seoga_extraction.speech import cuda, weights
+from seoga_extraction.speech import choice, cuda, weights
 from seoga_extraction.speech.choice import Machine, memory_mb, suitable
 from seoga_extraction.speech.config import SpeechConfig
 from seoga_extraction.speech.device import machine_of, settle
@@ -146,6 +146,21 @@ def test_the_model_is_chosen_from_the_device_its_memory_and_the_cores(
 ) -> None:
     assert suitable(machine)[0] == best
     assert suitable(machine)[-1] == "tiny"
+
+
+def test_the_table_of_the_readme_is_the_one_that_chooses() -> None:
+    readme = Path(__file__).parents[3] / "services" / "extraction" / "README.md"
+    lines = readme.read_text(encoding="utf-8").splitlines()
+    start = next(n for n, line in enumerate(lines) if line.startswith("| GPU, MiB free | model"))
+    gpu, cpu = [], []
+    for line in lines[start + 2 :]:
+        if not line.startswith("|"):
+            break
+        memory, model, _, cores, free, other = (one.strip() for one in line.split("|")[1:-1])
+        gpu += [(model, int(memory or 0))] if model else []
+        cpu += [(other, int(cores or 1), int(free or 0))] if other else []
+    assert tuple(gpu) == choice.GPU_TABLE
+    assert tuple(cpu) == choice.CPU_TABLE
 
 
 def test_the_memory_of_this_machine_is_known() -> None:
