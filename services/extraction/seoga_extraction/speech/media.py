@@ -146,8 +146,9 @@ class Recording:
         if self._container.format.name.partition(",")[0] not in _KNOWING:
             return 0.0
         seconds = 0.0
-        if self._stream is not None and self._stream.duration:
-            seconds = float(self._stream.duration * self._stream.time_base)
+        stream = self._stream
+        if stream is not None and stream.duration and stream.time_base:
+            seconds = float(stream.duration * stream.time_base)
         elif len(self._container.streams) == 1:
             seconds = self.seconds
         return seconds if 0 < seconds <= self._limits.audio_hours * 3600 else 0.0
