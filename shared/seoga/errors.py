@@ -167,6 +167,11 @@ class Reason(StrEnum):
         """True when a person can make the file readable (state NeedsAction rather than Failed)."""
         return self in _NEEDS_ACTION
 
+    @property
+    def way_out(self) -> str:
+        """What a person can do, as one sentence; "" where there is nothing to do."""
+        return _WAYS_OUT.get(self, "")
+
 
 _NEEDS_ACTION = frozenset(
     {
@@ -178,6 +183,26 @@ _NEEDS_ACTION = frozenset(
         Reason.UNREADABLE,
     }
 )
+
+_WAYS_OUT = {
+    Reason.EMPTY: "The file has no content; nothing is to be done if that is right.",
+    Reason.ENCRYPTED: "Put its password into the file that SEOGA_PASSWORDS_FILE names, or save it"
+    " without one.",
+    Reason.CORRUPT: "Open it in the program that made it, and save it again.",
+    Reason.UNSUPPORTED: "`seoga doctor` lists the formats; save it as one of them, or exclude it.",
+    Reason.BINARY: "It is no text, whatever its name says: rename or exclude it.",
+    Reason.TOO_LARGE: "Split it, or raise SEOGA_MAX_FILE_MB.",
+    Reason.TIMEOUT: "Split it, or raise SEOGA_EXTRACT_TIMEOUT_S and run with --force.",
+    Reason.CRASH: "Save it again, or exclude it; other files are not affected.",
+    Reason.OUT_OF_MEMORY: "Split it, or raise SEOGA_EXTRACT_MEMORY_MB and run with --force.",
+    Reason.NEEDS_OCR: "Install tesseract with its language; `seoga doctor` says what is missing.",
+    Reason.NO_TEXT: "Nothing could be recognised: scan it again, with more contrast.",
+    Reason.MISSING_MODEL: "Allow the download (SEOGA_OFFLINE), or name the model's folder.",
+    Reason.MISSING_DEPENDENCY: "`seoga doctor` says what is missing.",
+    Reason.UNREADABLE: "Give this user the right to read it.",
+    Reason.CONTEXT: "The next run asks the model again.",
+    Reason.EMBEDDING: "The provider refused passages of it; `seoga exec --force` tries again.",
+}
 
 
 class ExtractionFailed(SeogaError):

@@ -14,8 +14,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from seoga.errors import ConfigError, InvalidArgument, NotFound
+from seoga.errors import ConfigError, InvalidArgument, NotFound, SeogaError
 from seoga.kbconfig import KbConfig, parse_config
+from seoga.kbroot import refuse_dangerous
 from seoga.kbsource import SourceConfig
 from seoga.models import ContextSpec, EmbeddingSpec, Source
 
@@ -116,6 +117,7 @@ class KbProblem:
 
     folder: Path
     message: str
+    hint: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +162,8 @@ def load_kb(folder: Path) -> Kb:
         )
     if not _KB_ID.fullmatch(kb_id):
         raise ConfigError(
-            f"{file}: id is {kb_id!r}; allowed are letters, digits, '.', '_' and '-', at most 128"
+            f"{file}: id is {kb_id!r}; allowed are letters, digits, '.', '_' and '-', at most 128",
+            "Rename its folder and the id alike.",
         )
     return Kb(kb_id, folder, config, warnings, read_labels(folder))
 
@@ -191,13 +194,16 @@ def list_kbs(base: Path) -> KbListing:
                     KbProblem(
                         folder,
                         f"{folder.name} has an index but no {CONFIG}",
+                        "Put it back, or remove the folder (`seoga prune-orphans` does so where its"
+                        " name is a GUID).",
                     )
                 )
             continue
         try:
             kbs.append(_cached(folder))
         except (ConfigError, NotFound, OSError) as error:
-            problems.append(KbProblem(folder, str(error)))
+            hint = error.hint if isinstance(error, SeogaError) else ""
+            problems.append(KbProblem(folder, str(error), hint))
     return KbListing(tuple(kbs), tuple(problems))
 
 
@@ -210,11 +216,7 @@ def create_kb(base: Path, root: Path, name: str = "") -> Kb:
     real = Path(os.path.realpath(root.expanduser()))
     if not real.is_dir():
         raise InvalidArgument(f"{root} is no folder", "Give the folder that holds the documents.")
-    if real.is_relative_to(os.path.realpath(base)):
-        raise InvalidArgument(
-            f"{root} lies in the base path, among the indexes",
-            "Give the folder that holds the documents.",
-        )
+    refuse_dangerous(root, real, Path(os.path.realpath(base)))
     for kb in list_kbs(base).kbs:
         sources = kb.sources()
         if (

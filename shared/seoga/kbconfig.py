@@ -25,6 +25,7 @@ _FLAT = {
     "lexicalMaxDocFreq": ("search", "lexicalMaxDocFreq"),
     "pathBoosts": ("search", "pathBoosts"),
 }
+_KEYS = "Mend the file: shared/config.example.json shows every key; null or no key is the default."
 
 
 def _duration(value: object) -> object:
@@ -125,10 +126,10 @@ def parse_config(file: Path, shown: Path | None = None) -> tuple[KbConfig, tuple
     try:
         config = KbConfig.model_validate(_nested(_without_nulls(data)))
     except ValidationError as error:
-        raise ConfigError(f"{named}: {_sentence(error)}") from error
+        raise ConfigError(f"{named}: {_sentence(error)}", _KEYS) from error
     for number, entry in enumerate(config.sources):
         for fault in faults(entry):
-            raise ConfigError(f"{named}: sources.{number}.{fault}")
+            raise ConfigError(f"{named}: sources.{number}.{fault}", _KEYS)
     return config, tuple(f"{named}: {text}" for text in (*_unknown(config), *_idle(config)))
 
 
@@ -137,14 +138,21 @@ def _read(file: Path, named: Path) -> dict[str, Any]:
         data = json.loads(file.read_text(encoding="utf-8-sig"))
     except json.JSONDecodeError as error:
         raise ConfigError(
-            f"{named}: line {error.lineno}, column {error.colno} is not JSON: {error.msg}"
+            f"{named}: line {error.lineno}, column {error.colno} is not JSON: {error.msg}",
+            "Mend that place in the file; its index is kept meanwhile.",
         ) from error
     except UnicodeDecodeError as error:
-        raise ConfigError(f"{named}: the file is not UTF-8 (byte {error.start})") from error
-    except (OSError, RecursionError) as error:
-        raise ConfigError(f"{named} cannot be read: {error}") from error
+        raise ConfigError(
+            f"{named}: the file is not UTF-8 (byte {error.start})", "Save it as UTF-8."
+        ) from error
+    except OSError as error:
+        raise ConfigError(
+            f"{named} cannot be read: {error.strerror}", "It must be a file of this user."
+        ) from error
+    except RecursionError as error:
+        raise ConfigError(f"{named} cannot be read: it is nested too deep", _KEYS) from error
     if not isinstance(data, dict):
-        raise ConfigError(f"{named}: the file holds a {type(data).__name__}, not an object")
+        raise ConfigError(f"{named}: the file holds a {type(data).__name__}, not an object", _KEYS)
     return data
 
 

@@ -8,6 +8,8 @@ from collections.abc import MutableMapping
 from contextvars import ContextVar
 from typing import Any
 
+from seoga.printable import printable
+
 request_id: ContextVar[str] = ContextVar("request_id", default="")
 
 _LEVELS = {"debug": 10, "info": 20, "warning": 30, "error": 40}
@@ -16,6 +18,14 @@ _LEVELS = {"debug": 10, "info": 20, "warning": 30, "error": 40}
 def _add_request_id(_: Any, __: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
     if current := request_id.get():
         event["request_id"] = current
+    return event
+
+
+def _plain(_: Any, __: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
+    """Names of files and folders end no line of the log and move no cursor."""
+    for key, value in event.items():
+        if isinstance(value, str) and key != "exception":
+            event[key] = printable(value)
     return event
 
 
@@ -65,6 +75,7 @@ def _configure(number: int, json: bool) -> None:
             structlog.processors.add_log_level,
             structlog.processors.TimeStamper(fmt="iso", utc=True),
             structlog.processors.format_exc_info,
+            _plain,
             renderer,
         ],
         wrapper_class=structlog.make_filtering_bound_logger(number),

@@ -173,7 +173,8 @@ class Settings(BaseModel):
         found = {
             name.lower().removeprefix(_PREFIX): value
             for name, value in os.environ.items()
-            if name.lower().startswith(_PREFIX)
+            # An empty one is one that was not set: compose files hand those on.
+            if value and name.lower().startswith(_PREFIX)
         }
         return {**found, **given}
 

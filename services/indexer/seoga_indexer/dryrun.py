@@ -32,6 +32,7 @@ _COUNTED = (
     "unchanged",
     "failed",
     "needs_action",
+    "skipped",
     "pending",
     "stale",
 )
@@ -76,6 +77,7 @@ def check(kb: Kb, stack: Stack) -> ChangeReport:
         counts={kind: found.counts[kind] for kind in _COUNTED},
         stale=tuple(stale),
         needs_action=found.of("needs_action"),
+        skipped=found.of("skipped"),
         is_clean=not stale and not any(found.counts[kind] for kind in _DIRTY),
     )
 
@@ -138,7 +140,8 @@ def _note_problem(label: str, problem: Problem, found: _Findings) -> None:
     if problem.reason == Reason.UNREADABLE and problem.keep:
         _unseen(found, name)
     else:
-        found.add("failed", name)
+        # As a run does: a link or a pipe is told, and no document that failed.
+        found.add("skipped", name)
         found.counts["unseen"] += problem.subtree
 
 

@@ -15,7 +15,7 @@ from seoga.contracts.indexing import (
     RunOptions,
     RunResult,
 )
-from seoga.errors import ConfigError, InvalidArgument, NotFound
+from seoga.errors import Busy, ConfigError, InvalidArgument, NotFound
 from seoga.instances import old_index
 from seoga.kb import CONFIG, Kb, create_kb, find_kb, list_kbs
 from seoga.storage.database import open_reader, open_writer
@@ -23,6 +23,7 @@ from seoga.storage.documents import DocumentStore
 from seoga.storage.foreign import is_foreign, set_aside
 from seoga.storage.jobs import SCOPES, Queue
 from seoga.storage.leases import WRITER, Lease, holder
+from seoga.storage.reading import runs
 from seoga.wiring import Stack
 from seoga_indexer.dryrun import check
 from seoga_indexer.orchestrator import Orchestrator
@@ -61,7 +62,7 @@ class IndexingEngine:
                 log.warning("not an index of Seoga: kept under another name", file=str(aside))
         with ExitStack() as opened:
             store = opened.enter_context(closing(DocumentStore(open_writer(kb.db_path))))
-            lease = Lease.acquire(kb.db_path, WRITER, settings.lease_seconds)
+            lease = _leased(kb, settings.lease_seconds)
             store.lease = opened.enter_context(lease)
             # Only now: before, it could have been meant for the run that had the lease.
             cancel_file = kb.folder / CANCEL_FILE
@@ -189,6 +190,18 @@ def _forget_cancel(file: Path) -> None:
             "Remove or rename it: a file of that name is how a run is asked to stop.",
         )
     file.unlink(missing_ok=True)
+
+
+def _leased(kb: Kb, seconds: float) -> Lease:
+    """The lease of a run. Raises Busy naming the KB, who has it, since when, and the way out."""
+    try:
+        return Lease.acquire(kb.db_path, WRITER, seconds, f"{kb.name} ({kb.id})")
+    except Busy as busy:
+        with closing(open_reader(kb.db_path)) as conn:
+            last = next(iter(runs(conn, 1)), None)
+        since = f", running since {last['started_at']}" if last and not last["ended_at"] else ""
+        stop = f" `touch {kb.folder / CANCEL_FILE}` asks it to stop."
+        raise Busy(busy.message + since, busy.hint + stop) from busy
 
 
 def _is_running(kb: Kb) -> bool:

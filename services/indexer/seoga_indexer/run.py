@@ -23,6 +23,7 @@ from seoga.errors import (
 )
 from seoga.kb import Kb
 from seoga.models import FileState, Partial
+from seoga.printable import sentences
 from seoga.settings import Settings
 from seoga.storage.database import open_reader
 from seoga.storage.documents import SWEPT, DocumentStore
@@ -289,7 +290,8 @@ class Run:
             self._store.set_meta("sources", json.dumps(states, ensure_ascii=False))
         for report in told:
             if report.trouble:
-                self._warnings.append(f"Source {report.label}: {report.trouble}. {report.hint}")
+                said = sentences(f"Source {report.label}: {report.trouble}", report.hint)
+                self._warnings.append(said)
             if report.problems:
                 first = report.problems[0]
                 self._warnings.append(

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from seoga.wiring import Stack
 
 _MEND = "Run `seoga doctor --deep --repair`."
+_RESTORE = "Restore a backup, or move the database away and index again."
+_SHOWN = 3
 _LARGE_WAL = 256 << 20
 
 
@@ -23,16 +25,20 @@ def deep_checks(stack: Stack, kb: Kb, *, mend: bool = False) -> Iterator[Check]:
     """What is wrong with the index of a KB, after mending it where asked; none raises."""
     try:
         if mend and (said := _mended(kb, stack.settings.lease_seconds)):
-            yield Check(f"{kb.name}: repair", "ok", said)
-        for name, faults in _faults(kb).items():
-            yield _check(f"{kb.name}: {name}", faults)
+            yield Check(_of(kb, "repair"), "ok", said)
+        yield from _contents(kb)
         yield _log(kb)
         yield _leftovers(kb)
         yield _sources(stack, kb)
     except NotFound:
-        yield Check(f"{kb.name}: index", "off", "not indexed yet")
+        yield Check(_of(kb, "index"), "off", "not indexed yet")
     except SeogaError as error:
-        yield Check(f"{kb.name}: index", "fail", error.message, error.hint)
+        yield Check(_of(kb, "index"), "fail", error.message, error.hint)
+
+
+def _of(kb: Kb, what: str) -> str:
+    """Two may have one name."""
+    return f"{kb.name} ({kb.id}): {what}"
 
 
 def _faults(kb: Kb) -> dict[str, list[Fault]]:
@@ -43,12 +49,22 @@ def _faults(kb: Kb) -> dict[str, list[Fault]]:
         return audit(conn)
 
 
-def _check(name: str, faults: list[Fault]) -> Check:
-    if not faults:
-        return Check(name, "ok", "whole")
-    derivable = all(fault.derivable for fault in faults)
-    hint = _MEND if derivable else "Restore a backup, or move the database away and index again."
-    return Check(name, "fail", "; ".join(map(str, faults)), hint)
+def _contents(kb: Kb) -> Iterator[Check]:
+    from seoga.storage.audit import documents_of
+    from seoga.storage.database import open_reader, speaking
+
+    found = _faults(kb)
+    with closing(open_reader(kb.db_path)) as conn, speaking(kb.db_path):
+        for name, faults in found.items():
+            told = [_named(str(fault), documents_of(conn, fault)) for fault in faults]
+            derivable = all(fault.derivable for fault in faults)
+            hint = _MEND if derivable else _RESTORE
+            whole = Check(_of(kb, name), "ok", "whole")
+            yield Check(_of(kb, name), "fail", "; ".join(told), hint) if faults else whole
+
+
+def _named(what: str, documents: list[str]) -> str:
+    return f"{what} of {', '.join(documents)}" if documents else what
 
 
 def _mended(kb: Kb, lease_seconds: float) -> str:
@@ -77,15 +93,15 @@ def _log(kb: Kb) -> Check:
     size = wal.stat().st_size if wal.exists() else 0
     if size > _LARGE_WAL:
         why = f"the log beside the database has {size >> 20} MiB: a reader never ends"
-        return Check(f"{kb.name}: log", "fail", why, "Restart the programs that read it.")
-    return Check(f"{kb.name}: log", "ok", f"{size / 2**20:.1f} MiB")
+        return Check(_of(kb, "log"), "fail", why, "Restart the programs that read it.")
+    return Check(_of(kb, "log"), "ok", f"{size / 2**20:.1f} MiB")
 
 
 def _leftovers(kb: Kb) -> Check:
     left = [path.name for path in _left(kb.folder)]
     if left:
-        return Check(f"{kb.name}: folder", "fail", f"drafts left behind: {', '.join(left)}", _MEND)
-    return Check(f"{kb.name}: folder", "ok", "nothing left behind")
+        return Check(_of(kb, "folder"), "fail", f"drafts left behind: {', '.join(left)}", _MEND)
+    return Check(_of(kb, "folder"), "ok", "nothing left behind")
 
 
 def _left(folder: Path) -> list[Path]:
@@ -102,7 +118,14 @@ def _sources(stack: Stack, kb: Kb) -> Check:
     finally:
         engine.close()
     counts = report["counts"]
-    told = ", ".join(f"{count:,} {name}" for name, count in counts.items() if count)
+    told = ", ".join(_few(name, count, report) for name, count in counts.items() if count)
     stale = f"; stale: {', '.join(report['stale'])}" if report["stale"] else ""
     state = "up to date" if report["is_clean"] else "a run has work to do"
-    return Check(f"{kb.name}: sources", "ok", f"{state}: {told or 'no files'}{stale}")
+    return Check(_of(kb, "sources"), "ok", f"{state}: {told or 'no files'}{stale}")
+
+
+def _few(kind: str, count: int, report: dict[str, Any]) -> str:
+    """`3 added (docs/a.md, docs/b.md, …)`; what has no names is only counted."""
+    names = report.get(kind) if kind != "stale" else None
+    more = ", …" if names and count > _SHOWN else ""
+    return f"{count:,} {kind}" + (f" ({', '.join(names[:_SHOWN])}{more})" if names else "")

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from seoga.cli.options import AsJson, chosen_settings, opened_stack
-from seoga.cli.output import emit, say, show
+from seoga.cli.options import AsJson, chosen_settings, named_path, opened_stack
+from seoga.cli.output import emit, say, show, show_text
 from seoga.errors import ExtractionFailed, InvalidArgument, NotFound, Reason, SeogaError, wire
 from seoga.models import DocumentInfo, Section, SectionKind
 from seoga.text.places import describe
@@ -21,11 +21,24 @@ from seoga.text.places import describe
 if TYPE_CHECKING:
     from seoga.contracts.extraction import Event
 
-_File = Annotated[Path, typer.Argument(help="The file to read; - reads standard input.")]
+_File = Annotated[
+    Path,
+    typer.Argument(
+        parser=named_path, metavar="FILE", help="The file to read; - reads standard input."
+    ),
+]
 _Name = Annotated[
     str, typer.Option("--name", help="What standard input is called, for its extension.")
 ]
-_PDF = Annotated[Path, typer.Option("--pdf", help="A scanned PDF, or an image of a page.")]
+_PDF = Annotated[
+    Path,
+    typer.Option(
+        "--pdf",
+        parser=named_path,
+        metavar="FILE",
+        help="A scanned PDF, or an image of a page.",
+    ),
+]
 # A program or a language that is missing, or does not run here, says so in its own message.
 _PDF_REASONS = {
     Reason.ENCRYPTED: "unreadable PDF: ",
@@ -75,7 +88,7 @@ def smoke_ocr(pdf: _PDF) -> int:
                     continue
                 _tell(event)
                 count += event.kind is not SectionKind.PAGE
-                show(event.text)
+                show_text(event.text)
         except ExtractionFailed as error:
             what = _PDF_REASONS.get(error.reason, "")
             raise ExtractionFailed(f"{what}{error.message}", error.hint, error.reason) from error
@@ -137,8 +150,9 @@ class _Report:
             return
         parts = [section.kind.value, describe(section.place), " > ".join(section.heading_path)]
         parts += [f"{name}={value}" for name, value in section.meta.items()]
-        show("\n[" + " · ".join(part for part in parts if part) + "]")
-        show(section.text)
+        show("")
+        show("[" + " · ".join(part for part in parts if part) + "]")
+        show_text(section.text)
 
     def to_json(self, failed: SeogaError | None) -> dict[str, Any]:
         """The whole report."""

@@ -17,6 +17,7 @@ from seoga.cli.options import (
     KbPath,
     Partial,
     chosen_settings,
+    named_path,
     opened_engine,
     opened_stack,
 )
@@ -31,7 +32,9 @@ if TYPE_CHECKING:
     from seoga.contracts.indexing import RunOptions, RunResult
     from seoga.settings import Settings
 
-Folder = Annotated[Path, typer.Argument(help="A folder of documents.")]
+Folder = Annotated[
+    Path, typer.Argument(parser=named_path, metavar="FOLDER", help="A folder of documents.")
+]
 Name = Annotated[str, typer.Option("--name", help="What to call it (default: the folder's name).")]
 
 
@@ -73,7 +76,12 @@ def exec_(
 
 def index(
     folder: Annotated[
-        Path | None, typer.Argument(help="A folder of documents (default: all knowledge bases).")
+        Path | None,
+        typer.Argument(
+            parser=named_path,
+            metavar="FOLDER",
+            help="A folder of documents (default: all knowledge bases).",
+        ),
     ] = None,
     *,
     path: KbPath = None,
@@ -120,7 +128,13 @@ def init(name: Name = "", base_path: BasePath = None) -> int:
 def exec_queue(
     base_path: BasePath = None,
     queue_file: Annotated[
-        Path | None, typer.Option("--queue-file", help="A JSON queue to drain as well.")
+        Path | None,
+        typer.Option(
+            "--queue-file",
+            parser=named_path,
+            metavar="FILE",
+            help="A JSON queue to drain as well.",
+        ),
     ] = None,
     sweep_all: Annotated[
         bool, typer.Option("--sweep-all", help="Take deferred entries too.")

@@ -15,15 +15,41 @@ from seoga.settings import Settings, settings, usable
 if TYPE_CHECKING:
     from seoga.wiring import Stack
 
+
+def named_path(text: str) -> Path:
+    """A path of the command line. An empty one (of an unset variable, mostly) names nothing, and
+    must not mean the working directory."""
+    if not text.strip() or "\0" in text:
+        raise typer.BadParameter("an empty path names nothing")
+    return Path(text)
+
+
 BasePath = Annotated[
     Path | None,
-    typer.Option("--base-path", help="Folder of the knowledge bases (default: SEOGA_BASE_PATH)."),
+    typer.Option(
+        "--base-path",
+        parser=named_path,
+        metavar="FOLDER",
+        help="Folder of the knowledge bases (default: SEOGA_BASE_PATH).",
+    ),
 ]
 ConfigFile = Annotated[
-    Path | None, typer.Option("--config", help="Configuration file of one knowledge base.")
+    Path | None,
+    typer.Option(
+        "--config",
+        parser=named_path,
+        metavar="FILE",
+        help="Configuration file of one knowledge base.",
+    ),
 ]
 KbPath = Annotated[
-    Path | None, typer.Option("--path", help="Folder of one knowledge base (holds config.json).")
+    Path | None,
+    typer.Option(
+        "--path",
+        parser=named_path,
+        metavar="FOLDER",
+        help="Folder of one knowledge base (holds config.json).",
+    ),
 ]
 AsJson = Annotated[
     bool, typer.Option("--json", help="One JSON object on the last line of standard output.")

@@ -8,6 +8,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from seoga.cli.output import say
+from seoga.printable import printable
 
 if TYPE_CHECKING:
     from seoga.contracts.indexing import Progress
@@ -40,6 +41,8 @@ class ProgressView:
 
     def __call__(self, progress: Progress) -> None:
         """Shows where the run stands."""
+        if progress.unit == "passages" and not progress.total:
+            return  # Nothing waits for vectors: the run is about to end.
         if self._bar is not None:
             self._bar.show(progress)
         elif not self._quiet and self._due():
@@ -66,7 +69,7 @@ class _Bar:
             console=Console(stderr=True),
             transient=True,
         )
-        self._task = self._progress.add_task("", total=None, counted="0/? files", detail="scan")
+        self._task = self._progress.add_task("", total=None, counted="looking for files", detail="")
 
     def start(self) -> None:
         self._progress.start()
@@ -88,7 +91,7 @@ def detail(progress: Progress) -> str:
     """Stage, current file, rate, time to go, as one line."""
     parts = [progress.stage]
     if progress.current:
-        parts.append(_short(progress.current))
+        parts.append(printable(_short(progress.current)))
     if progress.chunks_pending and progress.unit == "files":
         parts.append(f"{progress.chunks_pending} chunks without vectors")
     if progress.rate:
@@ -107,6 +110,8 @@ def clock(seconds: float) -> str:
 
 def counted(progress: Progress) -> str:
     """`12/40+ files`, or `300/1200 passages` while vectors are made."""
+    if not progress.total:
+        return "looking for files"
     return f"{progress.done}/{progress.total}{'+' if progress.counting else ''} {progress.unit}"
 
 

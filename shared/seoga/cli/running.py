@@ -20,10 +20,11 @@ from seoga.cli.options import (
     Port,
     Tools,
     chosen_settings,
+    named_path,
     opened_engine,
     opened_stack,
 )
-from seoga.cli.output import say, show
+from seoga.cli.output import say, show, show_text
 from seoga.cli.progress import ProgressView
 from seoga.cli.serving import DEFAULT_TOOLS, connection_text
 from seoga.errors import Busy, SeogaError, ServiceUnavailable
@@ -45,7 +46,10 @@ def register(app: typer.Typer) -> None:
 
 
 def run(
-    docs: Annotated[Path, typer.Argument(help="The folder of documents.")],
+    docs: Annotated[
+        Path,
+        typer.Argument(parser=named_path, metavar="DOCS", help="The folder of documents."),
+    ],
     port: Port = None,
     host: Host = None,
     base_path: BasePath = None,
@@ -61,7 +65,7 @@ def run(
         with opened_stack(chosen) as stack:
             first = FirstRun(stack, kb)
             show(f"Serving MCP at {url_of(held)}")
-            show(connection_text(url_of(held), chosen.base_path, tools))
+            show_text(connection_text(url_of(held), chosen.base_path, tools))
             _say_others(chosen.base_path, kb)
             first.start()
             try:

@@ -16,7 +16,7 @@ from seoga.cli.options import (
     chosen_settings,
     opened_stack,
 )
-from seoga.cli.output import emit, say, show
+from seoga.cli.output import emit, say, show, show_text
 from seoga.cli.targets import chosen_kbs
 from seoga.text.places import describe
 
@@ -105,8 +105,9 @@ def _show(answer: SearchAnswer, full: bool) -> None:
     for warning in answer.warnings:
         say(f"warning: {warning}")
     for hit in answer.hits:
-        for line in hit_lines(hit, full):
-            show(line)
+        head, *rest = hit_lines(hit, full)
+        show(head)
+        show_text("\n".join(rest))
     if answer.message:
         show(answer.message)
 

@@ -11,7 +11,7 @@ import typer
 
 from seoga.cli.listening import listen, url_of
 from seoga.cli.options import AsJson, BasePath, Host, Port, Tools, chosen_settings
-from seoga.cli.output import emit, say, show
+from seoga.cli.output import emit, say, show_text
 from seoga.errors import InvalidArgument
 from seoga.exposure import refuse_open
 from seoga.settings import Settings, settings
@@ -100,7 +100,7 @@ def connect(
     if as_json:
         emit({"http": http_config(url), "stdio": stdio_config(chosen.base_path, tools)})
     else:
-        show(connection_text(url, chosen.base_path, tools))
+        show_text(connection_text(url, chosen.base_path, tools))
     return 0
 
 

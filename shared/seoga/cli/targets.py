@@ -9,6 +9,7 @@ from seoga.cli.output import say
 from seoga.errors import InvalidArgument, NotFound
 from seoga.instances import FOUND, found_upwards, open_instance
 from seoga.kb import CONFIG, Kb, find_kb, list_kbs, load_kb
+from seoga.printable import sentences
 from seoga.settings import project_dir
 
 
@@ -37,7 +38,7 @@ def chosen_kbs(base: Path, path: Path | None, config: Path | None = None) -> lis
         return [_with_warnings(found)]
     listing = list_kbs(base)
     for problem in listing.problems:
-        say(f"warning: {problem.message}")
+        say(f"warning: {sentences(problem.message, problem.hint)}")
     if not listing.kbs:
         raise NotFound(
             f"there is no knowledge base at {base}", "Make one with `seoga index FOLDER`."

@@ -7,12 +7,20 @@ from typing import Annotated
 
 import typer
 
-from seoga.cli.options import chosen_settings, opened_stack
-from seoga.cli.output import say, show
+from seoga.cli.options import chosen_settings, named_path, opened_stack
+from seoga.cli.output import say, show_text
 from seoga.errors import ExtractionFailed, NotFound, Reason
 from seoga.models import DocumentInfo
 
-_File = Annotated[Path, typer.Option("--file", help="An audio file, or a video with sound.")]
+_File = Annotated[
+    Path,
+    typer.Option(
+        "--file",
+        parser=named_path,
+        metavar="FILE",
+        help="An audio file, or a video with sound.",
+    ),
+]
 # A missing library and one of another architecture say so in their own message.
 _REASONS = {
     Reason.MISSING_MODEL: "missing model: ",
@@ -43,7 +51,7 @@ def smoke_audio(file: _File) -> int:
                     _introduce(event, file)
                 else:
                     count += 1
-                    show(event.text)
+                    show_text(event.text)
         except ExtractionFailed as error:
             what = _REASONS.get(error.reason, "")
             raise ExtractionFailed(f"{what}{error.message}", error.hint, error.reason) from error

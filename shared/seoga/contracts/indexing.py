@@ -44,6 +44,7 @@ class ChangeReport:
     stale: tuple[str, ...]
     needs_action: tuple[str, ...]
     is_clean: bool
+    skipped: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """A JSON object."""

@@ -44,6 +44,23 @@ class Fault:
         return {**asdict(self), "rows": list(self.rows[:_SHOWN])}
 
 
+_CHUNKS = "SELECT file_id FROM chunks WHERE id = ?"
+
+
+def documents_of(conn: sqlite3.Connection, fault: Fault) -> list[str]:
+    """`label/path` of the first documents that a fault is about, where its rows tell."""
+    names: dict[str, None] = {}
+    of_files = fault.check == "files"
+    for row in fault.rows if of_files or fault.what.startswith(("chunks", "vectors")) else ():
+        number = row[-1] if isinstance(row, tuple) else row
+        wanted = "?" if of_files else f"({_CHUNKS})"
+        found = conn.execute(f"SELECT label, path FROM files WHERE id = {wanted}", (number,))
+        names |= dict.fromkeys(f"{label}/{path}" for label, path in found)
+        if len(names) == _SHOWN:
+            break
+    return list(names)
+
+
 Check = Callable[[sqlite3.Connection], Iterator[Fault]]
 
 

@@ -34,6 +34,13 @@ class LeaseInfo:
     token: int
     age_s: float
 
+    @property
+    def told(self) -> str:
+        """The owner for a person: pid, host, and when it was last heard of."""
+        host, _, pid = self.owner.rpartition(":")[0].rpartition(":")
+        who = f"pid {pid} on {host}" if host else self.owner
+        return f"{who} (last heard of {self.age_s:.0f} s ago)"
+
 
 def holder(conn: sqlite3.Connection, name: str) -> LeaseInfo | None:
     """The owner of a lease, or None when it is free: the one truth about who runs."""
@@ -64,15 +71,18 @@ class Lease:
         self._thread: threading.Thread | None = None
 
     @classmethod
-    def acquire(cls, path: Path, name: str = WRITER, seconds: float = 30.0) -> Lease:
-        """Takes the lease of a database that `open_writer` has prepared. Raises Busy when another
-        owner is alive."""
+    def acquire(
+        cls, path: Path, name: str = WRITER, seconds: float = 30.0, named: str = ""
+    ) -> Lease:
+        """Takes the lease of a database that `open_writer` has prepared; `named` is what people
+        call it. Raises Busy when another owner is alive."""
         owner = new_owner()
         with closing(connect(path)) as conn, transaction(conn):
             if other := holder(conn, name):
                 raise Busy(
-                    f"{path.parent.name} is in use by {other.owner} (seen {other.age_s:.0f} s ago)",
-                    "Wait until that run ends; the lease of a crashed one frees itself.",
+                    f"{named or path.parent.name} is in use by {other.told}",
+                    "Wait until that run ends; the lease of a crashed one frees itself within"
+                    f" {seconds:.0f} s.",
                 )
             now = time.time_ns()
             row = conn.execute(

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
 
-from seoga.errors import NotFound
+from seoga.errors import NotFound, Reason
 from seoga.models import ChunkState, FileState, Place
 from seoga.storage import generations
 from seoga.storage.database import snapshot
@@ -207,6 +207,15 @@ def documents_in(
     rows = conn.execute(
         f"{_DOCUMENT} WHERE state IN (SELECT value FROM json_each(?)) ORDER BY label, path LIMIT ?",
         (json.dumps([str(state) for state in states]), limit),
+    ).fetchall()
+    return [_document(row) for row in rows]
+
+
+def empty_documents(conn: sqlite3.Connection, limit: int = 100) -> list[StoredDocument]:
+    """Files that were read and hold nothing, by name."""
+    rows = conn.execute(
+        f"{_DOCUMENT} WHERE state = ? AND reason = ? ORDER BY label, path LIMIT ?",
+        (FileState.READY, Reason.EMPTY, limit),
     ).fetchall()
     return [_document(row) for row in rows]
 

@@ -130,6 +130,22 @@ def test_a_body_that_is_no_request_is_refused_in_the_form_of_all_errors(
     assert list_kbs(base_path).kbs == ()
 
 
+@pytest.mark.parametrize("path", ["/", "/proc", "/proc/self", "/etc", "/dev", "/usr"])
+def test_folders_of_the_system_are_no_documents(client: TestClient, path: str) -> None:
+    answer = client.post("/v1/kbs", json={"path": path})
+    assert answer.status_code == 400
+    assert f"{path} is a folder of the system" in answer.json()["message"]
+
+
+def test_a_folder_that_holds_the_indexes_is_refused(
+    client: TestClient, docs: Path, base_path: Path
+) -> None:
+    made(client, docs)
+    answer = client.post("/v1/kbs", json={"path": str(base_path.parent)})
+    assert answer.status_code == 400
+    assert f"holds the base path {base_path}" in answer.json()["message"]
+
+
 def test_the_indexes_themselves_are_no_documents(client: TestClient, base_path: Path) -> None:
     base_path.mkdir(parents=True, exist_ok=True)
     answer = client.post("/v1/kbs", json={"path": str(base_path)})

@@ -28,6 +28,20 @@ def test_nothing_changed_is_clean(place: Any) -> None:
     assert report.failed == ("docs/broken.md: corrupt",)
 
 
+def test_what_is_no_document_is_skipped_and_not_failed(place: Any) -> None:
+    place.write("a.md", "one")
+    os.mkfifo(place.docs / "pipe.md")
+    (place.docs / "link.md").symlink_to("/etc/hostname")
+    place.run()
+    report = place.engine.check_changes("kb")
+    assert report.failed == ()
+    assert report.skipped == (
+        "docs/link.md: a link that leaves the source",
+        "docs/pipe.md: a named pipe, no file",
+    )
+    assert report.is_clean
+
+
 def test_added_modified_and_deleted_are_named(place: Any) -> None:
     for name in ("a", "b", "c"):
         place.write(f"{name}.md", name)

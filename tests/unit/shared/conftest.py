@@ -42,6 +42,7 @@ def seoga_process(base_path: Path) -> Iterator[Callable[..., subprocess.Popen[by
     def start(*arguments: str | Path) -> subprocess.Popen[bytes]:
         process = subprocess.Popen(
             [*COMMAND, *map(str, arguments)],
+            bufsize=0,  # A line that is read takes no more than itself from `communicate`.
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             env=environment(SEOGA_BASE_PATH=str(base_path)),

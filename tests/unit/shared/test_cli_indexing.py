@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import signal
+import socket
 import subprocess
 from contextlib import closing
 from pathlib import Path
@@ -87,7 +89,10 @@ def test_a_busy_knowledge_base_exits_3(seoga: Any, kb: Path) -> None:
     with closing(open_writer(database)), Lease.acquire(database):
         done = seoga("exec", "--path", kb)
     assert done.code == 3
-    assert "in use" in done.err
+    [said] = [line for line in done.err.splitlines() if line.startswith("error: ")]
+    assert f"docs ({kb.name}) is in use by pid {os.getpid()} on {socket.gethostname()}" in said
+    [hint] = [line for line in done.err.splitlines() if line.startswith("hint: ")]
+    assert f"touch {kb / 'cancel'}" in hint
 
 
 def test_a_run_in_which_everything_fails_exits_1_and_the_next_without_work_exits_0(

@@ -336,6 +336,13 @@ def test_an_edit_is_seen_by_the_next_call(base_path: Path) -> None:
         kb.find_kb(base_path, "kb")
 
 
+def test_a_home_folder_may_hold_the_indexes_where_no_scan_comes(tmp_path: Path) -> None:
+    hidden = tmp_path / ".local" / "share" / "seoga"
+    assert kb.create_kb(hidden, tmp_path).sources()[0].path == str(tmp_path)
+    with pytest.raises(InvalidArgument, match="holds the base path"):
+        kb.create_kb(tmp_path / "base", tmp_path)
+
+
 def test_a_kb_is_made_once_for_a_folder(base_path: Path, tmp_path: Path) -> None:
     docs = tmp_path / "문서"
     docs.mkdir()

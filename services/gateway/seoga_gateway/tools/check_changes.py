@@ -20,7 +20,7 @@ from seoga_gateway.tool import (
     within,
 )
 
-NAMED = ("added", "modified", "deleted", "failed", "stale", "needs_action")
+NAMED = ("added", "modified", "deleted", "failed", "stale", "needs_action", "skipped")
 
 
 class Changes(BaseModel):
@@ -35,6 +35,7 @@ class Changes(BaseModel):
     failed: list[str] = Field(description="Documents that could not be indexed.")
     stale: list[str] = Field(description="What is older than the configuration: model, prompt …")
     needs_action: list[str] = Field(description="What a person must do first.")
+    skipped: list[str] = Field(description="Entries that are no documents: links, pipes …")
     omitted: int = Field(description="Names left out to keep the answer short.")
 
 

@@ -19,6 +19,13 @@ from seoga_indexer.sources._rules import IGNORE_FILE, SKIPPED, Ignore, rules_of,
 
 TYPE = "folder"
 
+_KINDS = {
+    stat.S_IFIFO: "a named pipe",
+    stat.S_IFSOCK: "a socket",
+    stat.S_IFCHR: "a device",
+    stat.S_IFBLK: "a device",
+}
+
 _Inode = tuple[int, int]
 # Sorts a folder as "name/", which is the order of whole paths; the raw name settles equal ones.
 _Key = tuple[str, str]
@@ -152,6 +159,9 @@ class FolderConnector:
             yield _leaves(path)
         elif stat.S_ISREG(now.st_mode):
             yield self._file(path, now, entry)
+        else:
+            what = _KINDS.get(stat.S_IFMT(now.st_mode), "no file")
+            yield Problem(path, Reason.UNSUPPORTED, f"{what}, no file", keep=False)
 
     def _file(self, path: str, now: os.stat_result, entry: os.DirEntry[str]) -> Item:
         # Rights can change without size and time: such a file must not pass as unchanged.

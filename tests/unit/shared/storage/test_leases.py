@@ -39,7 +39,7 @@ def expire(path: Path) -> None:
 
 def test_a_second_owner_is_refused_until_the_first_releases(path: Path) -> None:
     with Lease.acquire(path) as first:
-        with pytest.raises(Busy, match=r"in use by .+:\d+:") as caught:
+        with pytest.raises(Busy, match=r"in use by pid \d+ on ") as caught:
             Lease.acquire(path)
         assert caught.value.exit_code == 3
     with Lease.acquire(path) as second:
