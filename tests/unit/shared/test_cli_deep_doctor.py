@@ -43,11 +43,11 @@ def test_a_whole_index_passes_and_every_check_is_named(seoga: Any, kb: Path) -> 
     done = seoga("doctor", "--deep", "--json")
     assert (done.code, done.json["ok"]) == (0, True)
     assert [check["name"].partition(": ")[2] for check in done.json["checks"]] == [
-        *("database", "files", "keyword index", "terms", "vectors", "kept extractions"),
-        *("log", "folder", "sources"),
+        *("database", "files", "keyword index", "terms", "vectors", "vector file"),
+        *("kept extractions", "log", "folder", "sources"),
     ]
     assert "up to date: 2 unchanged" in done.json["checks"][-1]["detail"]
-    assert seoga("doctor", "--deep", "--path", kb).out.count("whole") == 6
+    assert seoga("doctor", "--deep", "--path", kb).out.count("whole") == 7
 
 
 def test_damage_is_named_mended_and_made_again(seoga: Any, kb: Path) -> None:
@@ -56,7 +56,7 @@ def test_damage_is_named_mended_and_made_again(seoga: Any, kb: Path) -> None:
     (kb / ".config.json.1.tmp").write_text("half")
     found = seoga("doctor", "--deep", "--path", kb, "--json")
     assert found.code == 1
-    assert set(failed(found)) == {"keyword index", "terms", "vectors", "folder"}
+    assert set(failed(found)) == {"keyword index", "terms", "vectors", "vector file", "folder"}
     mended = seoga("doctor", "--deep", "--repair", "--path", kb, "--json")
     assert (mended.code, failed(mended)) == (0, {})
     assert "makes 1 files again" in mended.json["checks"][0]["detail"]
