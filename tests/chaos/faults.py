@@ -26,7 +26,7 @@ def killed(room: Room) -> None:
 def torn(room: Room) -> None:
     """A kill, and the log of the database loses its end, or holds rubbish there (a power cut)."""
     killed(room)
-    log = room.db_path.with_name("rag.db-wal")
+    log = room.wal()
     data = log.read_bytes() if log.exists() else b""
     if not data:
         return
@@ -118,5 +118,3 @@ FAULTS: tuple[Fault, ...] = (
     asked,
     read,
 )
-# What these lose was never on the disk, so that it may be done again.
-FORGETFUL = (torn,)

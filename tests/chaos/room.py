@@ -41,7 +41,8 @@ WORDS = tuple(
 )
 INDEX = (
     "SELECT f.label, f.path, f.hash, f.size, f.state, f.reason, f.made, f.chunk_count, c.ordinal,"
-    ' c.text, c.start, c."end", c.state, x.title, x.heading, x.body, g.key, v.count, hex(v.data)'
+    ' c.text, c.start, c."end", c.state, x.title, x.heading, x.body, c.context, c.keywords,'
+    " x.context, x.keywords, g.key, v.count, hex(v.data)"
     " FROM files f LEFT JOIN chunks c ON c.file_id = f.id LEFT JOIN chunks_fts x ON x.rowid = c.id"
     " LEFT JOIN vectors v ON v.chunk_id = c.id LEFT JOIN generations g ON g.id = v.generation"
     " ORDER BY f.label, f.path, c.ordinal"
@@ -59,18 +60,20 @@ LIMIT_S = 120.0
 class Room:
     """`docs` and the KB `kb` over it; `chance` decides what happens."""
 
-    def __init__(self, folder: Path, seed: int) -> None:
+    def __init__(self, folder: Path, seed: int, first: int = FIRST) -> None:
         self.base, self.docs, self.folder = folder / "base", folder / "docs", folder
         self.chance = random.Random(seed)
-        self.made = 0
+        self.made, self.first = 0, first
+        # Of what is in the database itself, not only in its log: no power cut takes that away.
+        self.safe: set[str] = set()
         (self.base / "kb").mkdir(parents=True)
         self.docs.mkdir(parents=True)
-        for _ in range(FIRST):
+        for _ in range(first):
             self.add()
         self.configure("hashing")
 
-    def configure(self, provider: str) -> None:
-        config = {
+    def configure(self, provider: str, **keys: Any) -> None:
+        config = keys | {
             "id": "kb",
             "sourcePaths": [str(self.docs)],
             "embedding": {"provider": provider},
@@ -119,12 +122,14 @@ class Room:
             elif what < 0.7:
                 self.made += 1
                 path.rename(path.parent.parent / "d0" / f"moved{self.made:05}{path.suffix}")
-            elif len(self.files()) > FIRST:
+            elif len(self.files()) > self.first:
                 path.unlink()
 
     def start(self, **options: float) -> subprocess.Popen[str]:
         command = [sys.executable, str(CHILD), str(self.base), str(self.log), json.dumps(options)]
-        child = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        # The fake provider takes any key.
+        env = {**os.environ, "OPENAI_API_KEY": "any"}
+        child = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=env)
         assert child.stdout is not None
         assert child.stdout.readline() == "running\n"
         return child
@@ -132,6 +137,9 @@ class Room:
     @property
     def log(self) -> Path:
         return self.folder / "work.log"
+
+    def wal(self) -> Path:
+        return self.db_path.with_name(self.db_path.name + "-wal")
 
     def worked(self) -> Counter[str]:
         """What was done since the last call."""

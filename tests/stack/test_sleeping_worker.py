@@ -45,7 +45,11 @@ def sleeper(base: Path, queue: Queue) -> Iterator[subprocess.Popen[str]]:
     """A worker in the middle of the run of `kb`."""
     queue.enqueue("kb")
     process = subprocess.Popen(
-        [sys.executable, CHILD, base], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        [sys.executable, CHILD, base],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
     )
     assert process.stdout is not None
     assert process.stdout.readline() == "running\n"
@@ -94,8 +98,9 @@ def test_a_worker_that_wakes_late_writes_nothing_into_the_queue(
     stack.close()
     before = rows(base)
     sleeper.send_signal(signal.SIGCONT)
-    out, _ = sleeper.communicate("\n")
+    out, said = sleeper.communicate("\n")
     assert json.loads(out)["worked"] is False
+    assert "the queue's lease was lost" in said
     assert rows(base) == before
     assert '"indexed": 1' in str(before[0][5])
 
