@@ -88,6 +88,28 @@ class SearchKeys(Keys):
     path_boosts: dict[str, float] = Field(default={})
 
 
+class LifecycleRule(Keys):
+    """One entry of `lifecycle`: what is true of the documents whose path matches (PDF, DOCX and
+    HWP cannot say it themselves), as front matter would say it."""
+
+    path: str = Field(min_length=1)
+    status: str = ""
+    superseded_by: Names = Field(default=[])
+    supersedes: Names = Field(default=[])
+    date: str = ""
+    superseded_on: str = ""
+
+    def pairs(self) -> list[tuple[str, str]]:
+        """The statements, as they are stored of documents."""
+        return [
+            *([("status", self.status)] if self.status else []),
+            *(("by", name) for name in self.superseded_by),
+            *(("of", name) for name in self.supersedes),
+            *([("date", self.date)] if self.date else []),
+            *([("until", self.superseded_on)] if self.superseded_on else []),
+        ]
+
+
 class KbConfig(Keys):
     """config.json as a whole. Keys are camelCase in the file; what it does not know is kept in
     `model_extra`."""
@@ -102,6 +124,7 @@ class KbConfig(Keys):
     system_prompt: str | None = None
     chunking: ChunkingKeys = ChunkingKeys()
     search: SearchKeys = SearchKeys()
+    lifecycle: list[LifecycleRule] = Field(default=[])
     tool_description: str = ""
     server_name: str = ""
     vault_path: str = ""

@@ -215,7 +215,9 @@ class Hit:
     `snippet` a part of it with `**marks**`; `label` the
     provenance such as `[both 0.688]`; `score` the cosine where there is one, else the keyword
     share, in 0..1; `rank_score`
-    only orders. `cosine` and `keyword` are the raw scores (None: that track did not find it),
+    only orders. `status` is what the document states or became, `superseded_by` what lives in its
+    place, `supersedes` the retired documents that it is shown for. `cosine` and `keyword` are the
+    raw scores (None: that track did not find it),
     ranks count from 1.
     """
 
@@ -241,6 +243,8 @@ class Hit:
     source_label: str = ""
     modified: str = ""
     status: str = ""
+    superseded_by: tuple[str, ...] = ()
+    supersedes: tuple[str, ...] = ()
     neighbours: tuple[int, ...] = ()
 
     @property
@@ -273,6 +277,8 @@ class Hit:
             "source": self.source_label,
             "modified": self.modified,
             "status": self.status,
+            "superseded_by": list(self.superseded_by),
+            "supersedes": list(self.supersedes),
             "document_id": self.document_id,
             "chunk_id": self.chunk_id,
             "neighbours": list(self.neighbours),

@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
+from typing import Any
 
 from seoga.errors import Reason
 from seoga.models import Chunk, DocumentInfo, FileState, Section, Stage
 from seoga.storage.packing import PackedFile, pack
-from seoga.storage.records import FileRow, PreparedChunk, PreparedFile, Tokens
+from seoga.storage.records import STATED, FileRow, PreparedChunk, PreparedFile, Tokens
 from seoga.text.language import language_of
 from seoga.text.tokens import index_text
 from seoga_indexer.chunking import assemble, chunk_document
+from seoga_indexer.statements import statements_of
 
 # Front matter counts whole; of other formats' properties only what a person wrote to be found.
 _SAID = frozenset({"author", "authors", "keywords", "description", "subject", "tags"})
@@ -48,7 +50,7 @@ def prepare(draft: Draft) -> PreparedFile | FileRow:
         draft.row,
         format=assembled.info.format,
         title=assembled.info.title or draft.row.title,
-        meta=assembled.info.meta,
+        meta=_with_statements(draft),
         lang=language_of(assembled.text),
     )
     if not chunks:
@@ -63,6 +65,14 @@ def prepare(draft: Draft) -> PreparedFile | FileRow:
     said = index_text(" ".join(_words(assembled.info)))
     prepared = [_chunk(chunk, title, "" if chunk.ordinal else said) for chunk in chunks]
     return PreparedFile(row, assembled.text, prepared, assembled.marks)
+
+
+def _with_statements(draft: Draft) -> dict[str, Any]:
+    """The document's metadata; what it says of its own life is ours to write."""
+    meta = {key: value for key, value in draft.info.meta.items() if key != STATED}
+    if stated := statements_of(draft.info, draft.sections, draft.row.path):
+        meta[STATED] = stated
+    return meta
 
 
 def packed(draft: Draft) -> PackedFile | FileRow:

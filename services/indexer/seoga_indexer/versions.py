@@ -17,6 +17,7 @@ from seoga.text.tokens import TOKENIZER_VERSION
 from seoga_indexer.changes import Depth, Redo
 from seoga_indexer.chunking import CHUNKER_VERSION
 from seoga_indexer.preparing import Sizes
+from seoga_indexer.statements import STATEMENTS_VERSION
 
 KEY = "versions"
 # Ends what a row says of a file whose chunks did not all get the context they should have.
@@ -91,7 +92,7 @@ def current(description: Mapping[str, Any], sizes: Sizes, context: str = "") -> 
         if found.get("available")
     }
     versions = {name: str(found.get("version", "1")) for name, found in formats.items()}
-    cutting = (CHUNKER_VERSION, TOKENIZER_VERSION)
+    cutting = (CHUNKER_VERSION, TOKENIZER_VERSION, STATEMENTS_VERSION)
     limits = (sizes.target_chars, sizes.overlap_chars, sizes.max_chars)
     return Versions(
         extraction=str(description.get("version", "")),

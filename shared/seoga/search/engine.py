@@ -17,7 +17,8 @@ from seoga.search.present import Folder, Picked, pick
 from seoga.search.query import Query, analyse
 from seoga.search.query_vectors import QueryVectors
 from seoga.search.readers import reading
-from seoga.search.request import SearchAnswer, SearchRequest, check
+from seoga.search.request import Retired, SearchAnswer, SearchRequest, check
+from seoga.search.standins import message_about
 
 __all__ = ["SearchAnswer", "SearchRequest", "search"]
 
@@ -33,6 +34,7 @@ class _Part:
     dropped: int
     folded: int
     hidden: int
+    retired: tuple[Retired, ...]
     folders: tuple[str, ...]
     filtered: bool
     pending: int
@@ -92,6 +94,7 @@ def _part(found: Found, picked: Picked, request: SearchRequest, query: Query) ->
         dropped=len(ranked) - len(found.admitted) if request.abstain else 0,
         folded=picked.folded,
         hidden=len(found.hidden),
+        retired=found.retired,
         folders=tuple(found.kb.config.search.default_exclude),
         filtered=found.filtered,
         pending=found.pending,
@@ -106,13 +109,15 @@ def _answer(parts: Sequence[_Part], request: SearchRequest, warnings: list[str])
         key=lambda hit: (-hit.rank_score, hit.kb_id, hit.chunk_id),
     )
     folder = Folder(request.fold and len(parts) > 1)
-    hits = [hit for hit in merged if not folder.repeats(hit.text)][: request.top_k]
+    hits = [hit for hit in merged if hit.supersedes or not folder.repeats(hit.text)]
+    hits = hits[: request.top_k]
     kept = _within(hits, request.max_chars)
     summary = _summary(parts, len(hits))
     for warning in (text for part in parts for text in part.warnings):
         if warning not in warnings:
             warnings.append(warning)
-    message = message_of(summary)
+    retired = tuple(one for part in parts for one in part.retired)
+    message = " ".join(filter(None, (message_of(summary), message_about(retired))))
     if len(kept) < len(hits):
         left = len(hits) - len(kept)
         message = f"{message} {left} more left out to keep the answer short.".strip()
@@ -121,7 +126,8 @@ def _answer(parts: Sequence[_Part], request: SearchRequest, warnings: list[str])
         message=message,
         best_score=summary.best,
         threshold=summary.bar,
-        hidden=summary.hidden,
+        hidden=summary.hidden + len(retired),
+        retired=retired,
         dropped=summary.dropped,
         folded=sum(part.folded for part in parts) + folder.folded,
         left_out=len(hits) - len(kept),

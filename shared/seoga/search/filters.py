@@ -6,7 +6,7 @@ import json
 import re
 import sqlite3
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final
 
@@ -42,6 +42,14 @@ class Scope:
             values.append(self.lang)
         return " ".join(parts), tuple(values)
 
+    def less(self, files: frozenset[int]) -> Scope:
+        """The same without these files."""
+        if not files:
+            return self
+        if self.only is not None:
+            return replace(self, only=self.only - files)
+        return replace(self, without=self.without | files)
+
 
 NOTHING: Final = Scope(frozenset())
 
@@ -62,7 +70,7 @@ def scopes(conn: sqlite3.Connection, request: SearchRequest, own: Sequence[str])
     hidden = _in_folders(conn, own) - _in_folders(conn, request.exclude)
     if only is not None:
         hidden &= only
-    if request.search_all or not hidden:
+    if request.search_all or request.include_excluded or not hidden:
         return Scopes(Scope(only, lang=request.lang), None)
     return Scopes(_less(only, hidden, request.lang), Scope(hidden, lang=request.lang))
 

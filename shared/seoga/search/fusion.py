@@ -25,7 +25,8 @@ class Candidate:
     """A chunk that a track found. `keyword` is its share of the query's ideal BM25, `coverage` the
     share of the query's idf mass that it holds, `exact` True when it holds an identifier of the
     query, or all words of a short query; `named` when the query names its document.
-    `same_language`: as the query. Scores are None where a track does not exist."""
+    `same_language`: as the query. `attached`: shown for the retired documents `supersedes`,
+    whatever its own evidence. Scores are None where a track does not exist."""
 
     chunk_id: int
     file_id: int
@@ -39,6 +40,8 @@ class Candidate:
     cosine_rank: int | None = None
     keyword_rank: int | None = None
     rank_score: float = 0.0
+    attached: bool = False
+    supersedes: tuple[str, ...] = ()
     matched: frozenset[str] = field(default_factory=frozenset)
 
 

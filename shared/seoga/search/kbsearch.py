@@ -15,17 +15,22 @@ from seoga.search.abstain import MIN_COVERAGE, Bar
 from seoga.search.filters import NOTHING, Scope, Scopes, boosted, scopes
 from seoga.search.fusion import Candidate
 from seoga.search.lexical import KeywordScore, KeywordTrack
+from seoga.search.lifecycle import LIFECYCLES, Lifecycle
 from seoga.search.query import Query
 from seoga.search.query_vectors import QueryVectors
-from seoga.search.request import SearchRequest
+from seoga.search.request import Retired, SearchRequest
 from seoga.search.semantic import MATRICES, SemanticTrack
 from seoga.search.snippets import Marker
+from seoga.search.standins import Standins
+from seoga.search.succession import Verdict
 from seoga.storage import generations
 from seoga.storage.matrixfile import LANGUAGE_SQL
 
 # Hidden documents are only counted, so a short look is enough.
 _HIDDEN_DEPTH = 20
 _DEEPER = 4
+# Passages of a successor that are compared; it may be a book.
+_LOOKED_AT = 400
 
 
 @dataclass(slots=True)
@@ -37,7 +42,10 @@ class Found:
     bar: Bar
     ranked: list[Candidate]
     marker: Marker
+    life: Lifecycle
+    verdict: Verdict
     hidden: frozenset[int] = frozenset()
+    retired: tuple[Retired, ...] = ()
     filtered: bool = False
     pending: int = 0
     absent: frozenset[str] = frozenset()
@@ -46,7 +54,7 @@ class Found:
     @property
     def admitted(self) -> list[Candidate]:
         """Best first."""
-        return [each for each in self.ranked if self.bar.admits(each)]
+        return [each for each in self.ranked if each.attached or self.bar.admits(each)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +64,13 @@ class Tracks:
     keyword: KeywordTrack | None
     semantic: SemanticTrack | None
     card: ModelCard | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    query: Query
+    tracks: Tracks
+    bar: Bar
 
 
 class KbSearch:
@@ -78,9 +93,21 @@ class KbSearch:
         if query.only_names(absent):
             # What is near an identifier in meaning or letters is another thing.
             seen = Scopes(NOTHING, None)
-        ranked = self._ranked(query, tracks, seen.visible, depth, bar)
-        found = Found(self.kb, self.conn, bar, ranked, Marker(_weights(tracks.keyword)))
-        found.hidden = self._hidden(query, tracks, seen, bar)
+        life = LIFECYCLES.get(self.conn, self.kb)
+        verdict = life.on(self.request.as_of)
+        visible = seen.visible.less(life.sidecars)
+        asked = _Asked(query, tracks, bar)
+        ranked = self._living(asked, visible, depth, verdict)
+        hidden = self._hidden(asked, seen, life)
+        standins = self._standins(asked, visible, life, verdict)
+        # What an excluded folder keeps out still leads to what lives in its place.
+        told = [] if self._shows_retired else [one for one in hidden if verdict.ends(one.file_id)]
+        ranked = standins.settle(fusion.in_order([*ranked, *told]))
+        marker = Marker(_weights(tracks.keyword))
+        found = Found(self.kb, self.conn, bar, ranked, marker, life, verdict)
+        found.retired = tuple(standins.retired)
+        gone = {each.file_id for each in told}
+        found.hidden = frozenset(each.file_id for each in hidden if each.file_id not in gone)
         found.absent = absent
         found.filtered = seen.visible.only is not None or bool(seen.visible.lang)
         found.pending = self._pending()
@@ -174,11 +201,56 @@ class KbSearch:
         else:
             fusion.convex(candidates)
 
-    def _hidden(self, query: Query, tracks: Tracks, seen: Scopes, bar: Bar) -> frozenset[int]:
+    def _living(self, asked: _Asked, scope: Scope, depth: int, verdict: Verdict) -> list[Candidate]:
+        """The ranked candidates; where retired documents took most of the places, the living ones
+        are looked for once more by themselves."""
+        ranked = self._ranked(asked.query, asked.tracks, scope, depth, asked.bar)
+        gone = [each for each in ranked if each.file_id in verdict.retired]
+        if self._shows_retired or len(gone) <= len(ranked) // 2 or len(ranked) < depth:
+            return ranked
+        living = scope.less(verdict.retired)
+        again = self._ranked(asked.query, asked.tracks, living, depth, asked.bar)
+        return fusion.in_order([*gone, *again])
+
+    @property
+    def _shows_retired(self) -> bool:
+        return self.request.search_all or self.request.include_superseded
+
+    def _hidden(self, asked: _Asked, seen: Scopes, life: Lifecycle) -> list[Candidate]:
         if seen.hidden is None or seen.hidden.nothing:
-            return frozenset()
-        ranked = self._ranked(query, tracks, seen.hidden, _HIDDEN_DEPTH, bar)
-        return frozenset(each.file_id for each in ranked if bar.admits(each))
+            return []
+        scope = seen.hidden.less(life.sidecars)
+        ranked = self._ranked(asked.query, asked.tracks, scope, _HIDDEN_DEPTH, asked.bar)
+        return [each for each in ranked if asked.bar.admits(each)]
+
+    def _standins(self, asked: _Asked, scope: Scope, life: Lifecycle, verdict: Verdict) -> Standins:
+        def best_of(files: Iterable[int]) -> dict[int, Candidate]:
+            return self._best_of(asked, scope, files)
+
+        def admits(candidate: Candidate) -> bool:
+            return asked.bar.admits(candidate) or not self.request.abstain
+
+        top_k = self.request.top_k
+        return Standins(life, verdict, top_k, self._shows_retired, admits, best_of)
+
+    def _best_of(self, asked: _Asked, scope: Scope, files: Iterable[int]) -> dict[int, Candidate]:
+        """The best passage of each of these documents that the scope lets through."""
+        wanted = sorted(files)
+        if not wanted:
+            return {}
+        condition, values = scope.sql()
+        rows = self.conn.execute(
+            "SELECT c.id FROM chunks c JOIN files f ON f.id = c.file_id WHERE c.file_id IN"
+            f" (SELECT value FROM json_each(?)) AND c.ordinal < ? {condition} ORDER BY c.id",
+            (json.dumps(wanted), _LOOKED_AT, *values),
+        )
+        candidates = self._described((row[0] for row in rows), asked.query)
+        self._scored(candidates, asked.query, asked.tracks)
+        fusion.convex(candidates)
+        best: dict[int, Candidate] = {}
+        for each in fusion.in_order(candidates):
+            best.setdefault(each.file_id, each)
+        return best
 
     def _pending(self) -> int:
         if self.request.mode == "bm25":

@@ -15,6 +15,7 @@ from seoga.search.abstain import label_of
 from seoga.search.fusion import Candidate
 from seoga.search.kbsearch import Found
 from seoga.search.request import SearchRequest
+from seoga.search.standins import label_with
 from seoga.storage.reading import StoredChunk, chunks
 from seoga.text.tokens import query_terms
 
@@ -67,7 +68,7 @@ def pick(found: Found, request: SearchRequest) -> Picked:
     for candidate, chunk in _texts(found.conn, wanted):
         if request.per_document and per_document[candidate.file_id] >= request.per_document:
             capped = True
-        elif not folder.repeats(chunk.text):
+        elif candidate.attached or not folder.repeats(chunk.text):
             per_document[candidate.file_id] += 1
             chosen.append((candidate, chunk))
             if len(chosen) == request.top_k:
@@ -123,7 +124,7 @@ def _hit(
         text=chunk.text,
         header_row=chunk.header_row,
         snippet=found.marker.snippet(chunk.text),
-        label=label_of(candidate, found.bar),
+        label=_label(found, candidate),
         score=score,
         rank_score=candidate.rank_score,
         cosine=cosine,
@@ -132,9 +133,25 @@ def _hit(
         keyword_rank=candidate.keyword_rank,
         source_label=chunk.label,
         modified=_iso(chunk.mtime_ns),
-        status=str(chunk.document_meta.get("status", "")),
+        status=_status(found, candidate, chunk),
+        superseded_by=tuple(map(found.life.document, found.verdict.ends(candidate.file_id))),
+        supersedes=candidate.supersedes,
         neighbours=tuple(around.get(chunk.id, ())),
     )
+
+
+def _label(found: Found, candidate: Candidate) -> str:
+    plain = label_of(candidate, found.bar)
+    evidence = candidate.cosine is not None or bool(candidate.keyword)
+    return label_with(plain, candidate, found.life, found.verdict, evidence)
+
+
+def _status(found: Found, candidate: Candidate, chunk: StoredChunk) -> str:
+    fate = found.verdict.fates.get(candidate.file_id)
+    stated = found.life.stated.get(candidate.file_id)
+    if fate or stated:
+        return fate.word if fate else stated.word if stated else ""
+    return str(chunk.document_meta.get("status", ""))
 
 
 def _iso(mtime_ns: int) -> str:

@@ -21,7 +21,9 @@ class SearchRequest:
     """One search. Empty values filter nothing.
 
     `threshold` (a cosine) and `fusion` replace those of the KB. `labels` are source labels,
-    `exclude` whole path segments added to the KB's own, which `search_all` lifts. `path_glob` is
+    `exclude` whole path segments added to the KB's own, which `include_excluded` lifts, as
+    `include_superseded` shows retired documents; `search_all` does both. `as_of`: what was retired
+    on that ISO day. `path_glob` is
     relative to the source (`docs/**/*.md`; without a slash it matches the file's name). Dates are
     ISO, of the last change; `modified_before` given as a day includes that day. `max_chars` bounds
     the text of all hits together; 0: no bound. For measuring: without `abstain` nothing is
@@ -36,6 +38,9 @@ class SearchRequest:
     labels: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
     search_all: bool = False
+    include_superseded: bool = False
+    include_excluded: bool = False
+    as_of: str = ""
     path_glob: str = ""
     file_types: tuple[str, ...] = ()
     modified_after: str = ""
@@ -49,13 +54,36 @@ class SearchRequest:
 
 
 @dataclass(frozen=True, slots=True)
+class Retired:
+    """A document that would have been among the results, by its name `label/path`; `successors`
+    are what lives in its place, `shown` whether the answer holds a passage of them."""
+
+    document: str
+    status: str
+    since: str
+    successors: tuple[str, ...]
+    shown: bool
+
+    def to_json(self) -> dict[str, Any]:
+        """A JSON object."""
+        return {
+            "document": self.document,
+            "status": self.status,
+            "since": self.since,
+            "successors": list(self.successors),
+        }
+
+
+@dataclass(frozen=True, slots=True)
 class SearchAnswer:
     """Hits, best first, and what happened to the rest.
 
     `best_score` is the best cosine seen (keyword mode: the best keyword share), admitted or not,
     None when nothing was found; `threshold` what it was measured against. `hidden` counts
-    documents that would have been admitted but are in excluded folders, `dropped` passages that
-    were found and not admitted, `folded` near duplicates, `left_out` hits beyond `max_chars`.
+    documents that would have been admitted but are in excluded folders or retired, `dropped`
+    passages that were found and not admitted, `folded` near duplicates, `left_out` hits beyond
+    `max_chars`.
+    `retired` are the hidden documents that something replaced, or that are out of force.
     `pending` counts chunks without vectors yet. `mode` is what was really done: hybrid, bm25 or
     vector.
     """
@@ -65,6 +93,7 @@ class SearchAnswer:
     best_score: float | None = None
     threshold: float | None = None
     hidden: int = 0
+    retired: tuple[Retired, ...] = ()
     dropped: int = 0
     folded: int = 0
     left_out: int = 0
@@ -80,6 +109,7 @@ class SearchAnswer:
             "best_score": None if self.best_score is None else round(self.best_score, 4),
             "threshold": self.threshold,
             "hidden": self.hidden,
+            "retired": [each.to_json() for each in self.retired],
             "dropped": self.dropped,
             "folded": self.folded,
             "left_out": self.left_out,
@@ -107,8 +137,17 @@ def check(request: SearchRequest) -> None:
         raise InvalidArgument(f"threshold is {request.threshold}; it is a cosine, -1 to 1")
     if request.per_document < 0:
         raise InvalidArgument(f"per_document is {request.per_document}; allowed are 0 and above")
+    if request.as_of and not _is_day(request.as_of):
+        raise InvalidArgument(f"as_of is {request.as_of[:40]!r}; give a day such as 2026-03-01")
     instant(request.modified_after, "modified_after")
     instant(request.modified_before, "modified_before")
+
+
+def _is_day(text: str) -> bool:
+    try:
+        return date.fromisoformat(text).isoformat() == text
+    except ValueError:
+        return False
 
 
 def instant(text: str, name: str, *, end_of_day: bool = False) -> int | None:

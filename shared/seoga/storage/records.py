@@ -5,13 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from seoga.models import Chunk, FileState, Place, Stage
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+# The key of a document's metadata under which its statements about its own life are stored, and the
+# end of the name of a file that makes statements about the one beside it.
+STATED: Final = "seoga.lifecycle"
+SIDECAR: Final = ".seoga.yaml"
 
 
 @dataclass(frozen=True, slots=True)

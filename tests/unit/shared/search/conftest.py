@@ -18,7 +18,7 @@ from seoga.search.readers import close_readers
 from seoga.search.semantic import MATRICES
 from seoga.storage.database import open_writer
 from seoga.storage.documents import DocumentStore
-from seoga.storage.records import ChunkVectors, FileRow, PreparedChunk, PreparedFile, Tokens
+from seoga.storage.records import STATED, ChunkVectors, FileRow, PreparedChunk, PreparedFile, Tokens
 from seoga.text.language import language_of
 from seoga.text.tokens import index_text
 from seoga_embedding.passages import embed_all
@@ -94,6 +94,7 @@ class Shelf:
             format=more.get("format", "markdown"),
             title=more.get("title", ""),
             lang=language_of(text),
+            meta={STATED: more["states"]} if "states" in more else {},
         )
         return self.store.commit_text([PreparedFile(row, text, chunks)])[0]
 

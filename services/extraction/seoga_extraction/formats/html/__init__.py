@@ -9,6 +9,7 @@ from seoga.errors import ExtractionFailed, Reason
 from seoga.models import DocumentInfo
 from seoga_extraction.format import Format, Input, Parsed, one_line
 from seoga_extraction.formats.html import confluence, storage
+from seoga_extraction.formats.html.relations import relations
 from seoga_extraction.formats.html.shallow import is_deep, shallow
 from seoga_extraction.formats.html.tree import MAX_DEPTH
 from seoga_extraction.formats.html.walker import Walker
@@ -37,7 +38,7 @@ def parse(source: Input) -> Parsed:
         text = storage.readable(text)
     # Given as bytes: a str with an XML declaration inside is refused.
     root = _tree(text, parser)
-    meta = {"charset": charset, **_meta(root)}
+    meta = {"charset": charset, **_meta(root), **relations(root)}
     if is_deep(root):
         root = _tree(shallow(text), parser)
         meta["note"] = (
@@ -103,5 +104,5 @@ FORMAT = Format(
     sniff=sniff,
     text=True,
     needs=("lxml",),
-    version="3",
+    version="4",
 )

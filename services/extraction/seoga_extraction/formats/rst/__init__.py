@@ -12,6 +12,7 @@ from itertools import islice
 from seoga.models import DocumentInfo, Section
 from seoga_extraction.format import Format, Input, Parsed
 from seoga_extraction.formats.rst.blocks import Reader
+from seoga_extraction.formats.rst.relations import relations
 
 TITLE_WITHIN = 200
 
@@ -19,11 +20,14 @@ TITLE_WITHIN = 200
 def parse(source: Input) -> Parsed:
     """The first heading is the title; fields before it are metadata."""
     text, charset = source.decoded()
-    reader = Reader(text.expandtabs(8).split("\n"))
+    lines = text.expandtabs(8).split("\n")
+    reader = Reader(lines)
     sections = reader.sections()
     ahead = list(islice(sections, TITLE_WITHIN))
     titles = (one.heading_path[-1] for one in ahead if one.level)
-    yield DocumentInfo("rst", next(titles, ""), {"charset": charset, **reader.fields})
+    # A field that is a link is known by where it leads.
+    meta = {"charset": charset, **reader.fields, **relations(lines)}
+    yield DocumentInfo("rst", next(titles, ""), meta)
     yield from _chain(ahead, sections)
 
 
@@ -32,4 +36,4 @@ def _chain(ahead: list[Section], rest: Iterator[Section]) -> Iterator[Section]:
     yield from rest
 
 
-FORMAT = Format("rst", parse, extensions=(".rst", ".rest"), text=True, cheap=True)
+FORMAT = Format("rst", parse, extensions=(".rst", ".rest"), text=True, cheap=True, version="2")

@@ -1,0 +1,78 @@
+"""What a page says of its own life: meta elements, link relations, and the links of the sentences
+that name what replaced it (a paragraph's text alone would lose where they lead)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from seoga_extraction.format import one_line
+
+if TYPE_CHECKING:
+    from lxml.html import HtmlElement
+
+# Statements stand at the top of a page; further down a link like this may be about anything.
+_ANCHORS = 40
+_META = {
+    **dict.fromkeys(("status", "docstatus", "document-status"), "status"),
+    **dict.fromkeys(("superseded-by", "supersededby", "replaced-by", "dcterms.isreplacedby"), "by"),
+    **dict.fromkeys(("supersedes", "replaces", "obsoletes", "dcterms.replaces"), "of"),
+    **dict.fromkeys(("date", "dc.date", "dcterms.date", "dcterms.issued"), "date"),
+}
+_REL = {"successor-version": "by", "predecessor-version": "of"}
+_KEYS = {"status": "status", "by": "superseded-by", "of": "supersedes", "date": "date"}
+_BY = re.compile(r"(?:superseded|replaced|obsoleted) by\W{0,40}$", re.IGNORECASE)
+_OF = re.compile(r"(?:supersedes|replaces|obsoletes)\W{0,40}$", re.IGNORECASE)
+_OPENING = re.compile(
+    r"\W{0,20}(?:status\W{1,10})?(?:this \w{1,12} (?:is|was|has been) )?"
+    r"(?:superseded|supersedes|replaced|replaces|obsoleted|obsoletes)\b",
+    re.IGNORECASE,
+)
+
+
+def relations(root: HtmlElement) -> dict[str, Any]:
+    """Metadata under the names that front matter uses; lists for what may be several."""
+    out: dict[str, Any] = {}
+    for kind, text in (*_of_head(root), *_of_links(root)):
+        if kind in ("status", "date"):
+            out.setdefault(_KEYS[kind], text)
+        else:
+            out.setdefault(_KEYS[kind], []).append(text)
+    return out
+
+
+def _of_head(root: HtmlElement) -> Iterator[tuple[str, str]]:
+    for one in root.iterfind("head/meta"):
+        kind, text = _META.get(one.get("name", "").lower()), one_line(one.get("content", ""))
+        if kind and text:
+            yield kind, text
+    for one in root.iterfind("head/link"):
+        kind, text = _REL.get(one.get("rel", "").lower()), one_line(one.get("href", ""))
+        if kind and text:
+            yield kind, text
+
+
+def _of_links(root: HtmlElement) -> Iterator[tuple[str, str]]:
+    for anchor in islice(root.iter("a"), _ANCHORS):
+        target, parent = one_line(anchor.get("href", "")), anchor.getparent()
+        if not target or parent is None:
+            continue
+        before = one_line(_before(parent, anchor))
+        if not _OPENING.match(before):
+            continue
+        if _BY.search(before):
+            yield "by", target
+        elif _OF.search(before):
+            yield "of", target
+
+
+def _before(parent: HtmlElement, anchor: HtmlElement) -> str:
+    """The text of a paragraph up to a link in it, and no more of it than a sentence."""
+    text = parent.text or ""
+    for one in parent:
+        if one is anchor or len(text) > 400:
+            break
+        text += f"{one.text or ''}{one.tail or ''}"
+    return text[:400]

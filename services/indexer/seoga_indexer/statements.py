@@ -1,0 +1,210 @@
+"""What a document says of its own life: its status, what replaced it, what it replaces.
+
+Found when a file is indexed and stored as it stands; what the words mean, and which documents
+the references name, is decided by `seoga.search.lifecycle` when somebody searches.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from seoga.models import DocumentInfo, Section, SectionKind
+from seoga.storage.records import SIDECAR
+
+STATEMENTS_VERSION: Final = "1"
+# Bounds: statements are short and stand at the top, whatever a hostile file says.
+MOST: Final = 24
+LONGEST: Final = 300
+_PREAMBLE_SECTIONS = 8
+_PREAMBLE_LINES = 80
+_SECTION_LINES = 8
+_DEEPEST = 3
+
+# Keys without case, spaces, hyphens and underscores.
+_STATUS = ("status", "adrstatus", "docstatus", "documentstatus", "decisionstatus", "상태")
+_BY = (
+    *("supersededby", "supercededby", "replacedby", "obsoletedby", "succeededby", "successor"),
+    *("successors", "successorversion", "deprecatedby", "대체문서", "후속문서"),
+)
+_OF = (
+    *("supersedes", "supercedes", "replaces", "obsoletes", "predecessor", "predecessors"),
+    *("predecessorversion", "대체대상", "이전문서"),
+)
+_REASON = ("withdrawalreason", "deprecationreason", "retirementreason", "statusreason")
+_DATE = ("date", "decided", "decidedon", "decisiondate", "datedecided", "effectivedate", "날짜")
+_CREATED = ("created", "createdon", "createdat")
+_UNTIL = (
+    *("supersededon", "supersededat", "supersededdate", "retiredon", "retiredat", "deprecatedon"),
+    *("withdrawnon", "obsoletedon", "archivedon", "archivedat", "replacedon"),
+)
+_ID = ("id", "adrid", "docid", "documentid", "number", "문서번호")
+_FAMILY = ("adr", "eip", "erc", "cip", "pep", "kep", "bip", "rfc", "aip", "simd", "dip")
+_FIELDS: Final = {
+    key: field
+    for field, keys in (
+        *(("status", _STATUS), ("by", _BY), ("of", _OF), ("reason", _REASON), ("date", _DATE)),
+        *(("created", _CREATED), ("until", _UNTIL), ("id", _ID)),
+    )
+    for key in keys
+}
+# `deprecated: true`
+_FLAGS = frozenset(
+    (
+        *("deprecated", "archived", "obsolete", "superseded", "retired", "withdrawn"),
+        *("rejected", "draft"),
+    )
+)
+_TRUE = frozenset(("true", "yes", "on", "1"))
+_STATUS_HEADINGS = frozenset((*_STATUS, "문서상태"))
+_LINK_HEADINGS = frozenset(
+    (
+        *("links", "relatedlinks", "related", "relations", "relateddecisions", "references"),
+        *("relateddocuments", "moreinformation", "관련문서", "관련링크"),
+    )
+)
+# Without one of these a document states nothing of its life.
+_TELLING = frozenset(("status", "by", "of", "reason", "line", "id"))
+
+_LINE = re.compile(r"[\s>*+\-_]{0,12}([^\W\d_][^::|]{0,38}?)[\s*_]{0,4}[::][\s*_]{0,4}(\S.*)")
+_MARKS = re.compile(r"^[\s>*+\-_#]{1,12}")
+_RELATION = re.compile(
+    r"(?:this \w{1,12} (?:is|was|has been) )?(?:now )?(?:superseded|superceded|replaced|obsoleted)"
+    r" by\b|supersedes\b|supercedes\b|replaces\b|obsoletes\b",
+    re.IGNORECASE,
+)
+_UNSAID = re.compile(r"[\W_]+")
+_NUMBERED = re.compile(r"^\s*\d{1,3}[.)]?\s+")
+
+Statements = list[list[str]]
+
+
+def statements_of(info: DocumentInfo, sections: Sequence[Section], path: str = "") -> Statements:
+    """Pairs of a field and its text, each pair once: `status`, `by` and `of` (references to what
+    replaced it and what it replaces), `reason`, `line` (a sentence about either), `date`,
+    `created`, `until` (since when it is retired), `id`. Empty when it states nothing. Linear in
+    the number of sections; at most MOST pairs of LONGEST code points."""
+    found: dict[tuple[str, str], None] = {}
+    if path.casefold().endswith(SIDECAR):
+        sources: Iterable[tuple[str, str]] = _sidecar(sections)
+    else:
+        sources = (*_of_keys(info.meta), *_of_text(sections))
+    for field, text in sources:
+        if text and len(found) < MOST:
+            found[field, text[:LONGEST]] = None
+    if not any(field in _TELLING for field, _ in found):
+        return []
+    return [[field, text] for field, text in found]
+
+
+def _of_keys(meta: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    for key, value in meta.items():
+        plain = _plain(str(key)[:60])
+        if isinstance(value, Mapping):
+            if plain == "lifecycle":
+                yield from _of_keys(value)
+        elif isinstance(value, list | tuple):
+            for one in value[:MOST]:
+                yield from _pair(plain, str(one)[:LONGEST])
+        else:
+            yield from _pair(plain, str(value)[:LONGEST])
+
+
+def _pair(key: str, text: str) -> Iterator[tuple[str, str]]:
+    text = " ".join(text.split())
+    if field := _FIELDS.get(key):
+        yield field, text
+    elif key in _FLAGS:
+        if text.casefold() in _TRUE:
+            yield "status", key
+    elif key in _FAMILY and text.isdecimal():
+        yield "id", f"{key}-{text}"
+
+
+def _plain(key: str) -> str:
+    return _UNSAID.sub("", key.casefold())
+
+
+def _of_text(sections: Sequence[Section]) -> Iterator[tuple[str, str]]:
+    yield from _preamble(sections)
+    path: tuple[str, ...] = ()
+    kind, lines = "", 0
+    for section in sections:
+        if section.heading_path != path:
+            path = section.heading_path
+            kind, lines = _kind_of(path), 0
+        if not kind or section.level or lines >= _SECTION_LINES * 4:
+            continue
+        for line in section.text.split("\n", _SECTION_LINES * 4)[: _SECTION_LINES * 4]:
+            text = _bare(line)
+            if not text:
+                continue
+            if kind == "status" and lines < _SECTION_LINES:
+                yield ("line" if lines else "status"), text
+            elif kind == "links" and _RELATION.match(text):
+                yield "line", text
+            lines += 1
+
+
+def _kind_of(path: tuple[str, ...]) -> str:
+    if not path or len(path) > _DEEPEST:
+        return ""
+    title = _plain(_NUMBERED.sub("", path[-1][:60]))
+    if title in _STATUS_HEADINGS:
+        return "status"
+    return "links" if title in _LINK_HEADINGS else ""
+
+
+def _preamble(sections: Sequence[Section]) -> Iterator[tuple[str, str]]:
+    """What stands before the second heading: `- Status: x`, header lines, a table of two columns,
+    a sentence that says what replaced this."""
+    left = _PREAMBLE_LINES
+    for at, section in enumerate(sections[:_PREAMBLE_SECTIONS]):
+        if len(section.heading_path) > 1 or (at and section.level):
+            return
+        if section.kind is SectionKind.CODE:
+            continue
+        for line in section.text.split("\n", left)[:left]:
+            yield from _said(line[: 2 * LONGEST], section.kind)
+            left -= 1
+        if left <= 0:
+            return
+
+
+def _said(line: str, kind: SectionKind) -> Iterator[tuple[str, str]]:
+    if kind is SectionKind.TABLE:
+        cells = [cell.strip(" *_") for cell in line.strip().strip("|").split("|")]
+        if len(cells) == 2:
+            yield from _pair(_plain(cells[0][:60]), cells[1])
+        return
+    if found := _LINE.match(line):
+        yield from _pair(_plain(found[1]), found[2].rstrip("* "))
+    text = _bare(line)
+    if _RELATION.match(text):
+        yield "line", text
+
+
+def _bare(line: str) -> str:
+    return _MARKS.sub("", line[: 2 * LONGEST]).strip()
+
+
+def _sidecar(sections: Sequence[Section]) -> Iterator[tuple[str, str]]:
+    """`key: value` and `key:` with items below, as YAML has them; anything else is passed over."""
+    key = ""
+    lines = [line for section in sections[:_PREAMBLE_SECTIONS] for line in _lines(section)]
+    for line in lines[:_PREAMBLE_LINES]:
+        text = line.strip()
+        if text.startswith("- "):
+            yield from _pair(key, text[2:].strip("\"' "))
+        elif ":" in text and not text.startswith("#"):
+            name, _, value = text.partition(":")
+            key = _plain(name)
+            value = value.split(" #", 1)[0].strip()
+            listed = value.startswith("[") and value.endswith("]")
+            for one in value[1:-1].split(",") if listed else [value]:
+                yield from _pair(key, one.strip("\"' "))
+
+
+def _lines(section: Section) -> list[str]:
+    return section.text.split("\n", _PREAMBLE_LINES)[:_PREAMBLE_LINES]
