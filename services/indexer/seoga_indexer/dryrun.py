@@ -10,7 +10,7 @@ from seoga.contracts.indexing import ChangeReport
 from seoga.errors import NotFound, Reason
 from seoga.kb import Kb
 from seoga.models import FileState, Item, Source
-from seoga.storage.database import open_reader
+from seoga.storage.database import PASS_CACHE, open_reader
 from seoga.storage.documents import DocumentStore
 from seoga.storage.reading import index_info
 from seoga.storage.records import KnownFile
@@ -84,7 +84,8 @@ def check(kb: Kb, stack: Stack) -> ChangeReport:
 
 def _reader(kb: Kb, opened: ExitStack) -> DocumentStore | None:
     try:
-        return DocumentStore(opened.enter_context(closing(open_reader(kb.db_path))))
+        reader = open_reader(kb.db_path, cache_kib=PASS_CACHE)
+        return DocumentStore(opened.enter_context(closing(reader)))
     except NotFound:
         return None
 
@@ -195,5 +196,5 @@ def _unreadable(known: KnownFile) -> Depth:
     return Depth.CHUNK if known.reason == Reason.UNREADABLE else Depth.NOTHING
 
 
-def _nothing(_: str) -> tuple[KnownFile, ...]:
+def _nothing(_: str, __: str) -> tuple[KnownFile, ...]:
     return ()

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from seoga.errors import Reason
 from seoga.models import Item
+from seoga.storage.folders import FolderRow
 from seoga.storage.packing import PackedFile
 from seoga.storage.records import ChunkVectors, FileRow, Kept, KnownFile, Touch
 from seoga_indexer.changes import Depth
@@ -94,6 +95,13 @@ class Moved:
 
 
 @dataclass(frozen=True, slots=True)
+class Settled:
+    """Folders whose files were all found unchanged."""
+
+    folders: Sequence[FolderRow]
+
+
+@dataclass(frozen=True, slots=True)
 class Gone:
     """Known files that their sources list no more."""
 
@@ -139,6 +147,6 @@ class Crash:
 
 
 Message = (
-    Looked | Moved | Gone
+    Looked | Moved | Settled | Gone
     | Vectors | Barrier | TextDone | EmbedDone | Crash
 )  # fmt: skip

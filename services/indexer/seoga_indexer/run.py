@@ -25,7 +25,7 @@ from seoga.kb import Kb
 from seoga.models import FileState, Partial
 from seoga.printable import sentences
 from seoga.settings import Settings
-from seoga.storage.database import open_reader
+from seoga.storage.database import PASS_CACHE, open_reader
 from seoga.storage.documents import SWEPT, DocumentStore
 from seoga.storage.reading import index_info
 from seoga_indexer import versions
@@ -97,7 +97,7 @@ class Run:
         """The whole run. Raises what no run survives; what was committed stays."""
         started = time.monotonic()
         with ExitStack() as stack:
-            self._reader = DocumentStore(open_reader(self._kb.db_path))
+            self._reader = DocumentStore(open_reader(self._kb.db_path, cache_kib=PASS_CACHE))
             stack.callback(self._reader.close)
             self._preparers = Preparers(self._ports.settings.extract_workers)
             stack.callback(self._preparers.close)
@@ -211,7 +211,8 @@ class Run:
         )
         quick = versions.quick(self._description)
         contexts, accept = self._context_stage, self._order.accept_deletions
-        plan = TextPlan(connectors, redo, accept, bench, contexts, quick)
+        stamp = b"" if since else self._versions.stamp()
+        plan = TextPlan(connectors, redo, accept, bench, contexts, quick, stamp)
         return TextStage(plan, self._reader, self._inbox, self._stop, self._order.cancel.is_set)
 
     def _start(self) -> None:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from seoga.errors import SeogaError
 from seoga.models import FileState
 from seoga.storage.records import KnownFile
-from seoga_indexer.changes import Change, Redo, Verdict, changes, guard
-from seoga_indexer.source import Connector, Problem
+from seoga_indexer.changes import Change, Listed, Redo, Verdict, changes, guard
+from seoga_indexer.source import Connector, Problem, Standing, Tree
 
-KnownFiles = Callable[[str], Iterable[KnownFile]]
+# The files of a label, and those from a path on.
+KnownFiles = Callable[[str, str], Iterable[KnownFile]]
 # What a person can still read through; the rest is counted.
 _MOST_PROBLEMS = 100
 
@@ -75,15 +77,21 @@ class SourceReport:
 
 
 def scan_source(
-    connector: Connector, report: SourceReport, known: KnownFiles, redo: Redo
+    connector: Connector,
+    report: SourceReport,
+    known: KnownFiles,
+    redo: Redo,
+    standing: Standing | None = None,
 ) -> Iterator[Change]:
-    """The changes of a source in the order of their paths; fills `report` as it goes.
+    """The changes of a source in the order of their paths; fills `report` as it goes. With
+    `standing`, folders that are as they were are told as a whole.
 
     Never raises for the source: what goes wrong half-way stands in `report.trouble`. Deletions are
     not among the changes: see `SourceReport.settle`.
     """
     try:
-        for change in changes(connector.items(), known(report.label), redo):
+        seek = partial(known, report.label)
+        for change in changes(_listed(connector, standing), seek(""), redo, seek):
             _count(report, change)
             if change.verdict is not Verdict.GONE:
                 yield change
@@ -95,9 +103,18 @@ def scan_source(
         report.trouble, report.hint = error.message, error.hint
 
 
+def _listed(connector: Connector, standing: Standing | None) -> Iterator[Listed]:
+    if standing is not None and isinstance(connector, Tree):
+        return connector.walk(standing)
+    return connector.items()
+
+
 def _count(report: SourceReport, change: Change) -> None:
     report.known += change.known is not None
     report.listed += change.item is not None
+    if change.folder is not None and change.verdict is Verdict.STANDING:
+        report.known += change.folder.files
+        report.listed += change.folder.files
     if change.problem is not None:
         report.note(change.problem)
     if change.verdict is Verdict.GONE and change.known is not None:

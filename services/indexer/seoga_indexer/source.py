@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import NamedTuple, Protocol, runtime_checkable
 
 from seoga.errors import ConfigError, Reason, ServiceUnavailable
 from seoga.models import Item, Source
@@ -31,6 +31,32 @@ class Problem:
     detail: str
     subtree: bool = False
     keep: bool = True
+
+
+class Enter(NamedTuple):
+    """Everything up to `Leave` lies below this folder ("" or ending in "/"). `files`: so many lie
+    in it as the index has them, and are not listed; None where it is listed."""
+
+    path: str
+    files: int | None = None
+
+
+class Leave(NamedTuple):
+    """The end of the folder entered last. `digest` says what it held, so that it can be known
+    again; empty where that cannot be told in short."""
+
+    path: str
+    digest: bytes = b""
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What the index says of whole folders: how many `files` lie in one (path, digest) that was
+    left with this digest and found unchanged; None where it does not know it like that. `stamp`
+    is part of every digest: what else the answer depends on."""
+
+    stamp: bytes
+    files: Callable[[str, bytes], int | None]
 
 
 class SourceUnavailable(ServiceUnavailable):
@@ -77,6 +103,15 @@ class Connector(Protocol):
 
     def close(self) -> None:
         """Ends what it has started; calls still in flight end with an OSError."""
+        ...
+
+
+@runtime_checkable
+class Tree(Protocol):
+    """A connector that can say of a whole folder that it is as it was."""
+
+    def walk(self, standing: Standing) -> Iterator[Item | Problem | Enter | Leave]:
+        """As `Connector.items`, with a folder's entries between its Enter and its Leave."""
         ...
 
 

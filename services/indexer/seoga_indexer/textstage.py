@@ -6,21 +6,35 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from seoga.errors import Cancelled
 from seoga.storage.documents import DocumentStore
+from seoga.storage.folders import FolderRow
 from seoga.storage.reading import document
 from seoga.storage.records import FileRow, KnownFile
 from seoga_indexer.changes import Change, Redo, Verdict
 from seoga_indexer.channel import Channel, Stopped, Tally
 from seoga_indexer.contextstage import ContextStage
-from seoga_indexer.outcome import Barrier, Gone, Looked, Message, Moved, TextDone, Twin, Work
+from seoga_indexer.outcome import (
+    Barrier,
+    Gone,
+    Looked,
+    Message,
+    Moved,
+    Settled,
+    TextDone,
+    Twin,
+    Work,
+)
 from seoga_indexer.pipeline import Bench, index_files
 from seoga_indexer.preparing import name_of, title_tokens
 from seoga_indexer.scan import SourceReport, scan_source
-from seoga_indexer.source import Connector
+from seoga_indexer.source import Connector, Standing
 from seoga_indexer.stagecache import hint_of
 
+# Folders that are stored at once.
+_SETTLED = 1000
 # Groups of files that wait to be read.
 _AHEAD = 8
 # Files of formats that are read at once share the trips between threads and processes, which cost
@@ -42,7 +56,8 @@ class Counts:
 @dataclass(frozen=True, slots=True)
 class TextPlan:
     """What is to be scanned, by label. `accept` believes a source that lost most of its files;
-    `quick` are the extensions of files that are read at once."""
+    `quick` are the extensions of files that are read at once; `stamp` is what `redo` answers by,
+    empty where every file must be asked for."""
 
     connectors: Mapping[str, Connector]
     redo: Redo
@@ -50,6 +65,7 @@ class TextPlan:
     bench: Bench
     contexts: ContextStage
     quick: Collection[str] = ()
+    stamp: bytes = b""
 
 
 @dataclass(slots=True)
@@ -109,13 +125,30 @@ class TextStage:
 
     def _scan(self, label: str, source: Connector) -> SourceReport:
         report = SourceReport(label)
-        for change in scan_source(source, report, self.reader.known, self.plan.redo):
+        stamp = self.plan.stamp
+        standing = Standing(stamp, partial(self.reader.files_in, label)) if stamp else None
+        settled: list[FolderRow] = []
+        known, redo = self.reader.known, self.plan.redo
+        for change in scan_source(source, report, known, redo, standing):
             if self.cancelled():
                 break
+            if change.verdict is Verdict.SETTLED and change.folder is not None:
+                settled.append(FolderRow(label, *change.folder))
+            if len(settled) >= _SETTLED:
+                self._settle(settled)
             self._take(change)
+        self._settle(settled)
         return report
 
+    def _settle(self, folders: list[FolderRow]) -> None:
+        if folders:
+            self.inbox.put(Settled(tuple(folders)))
+            folders.clear()
+
     def _take(self, change: Change) -> None:
+        if change.folder is not None and change.verdict is Verdict.STANDING:
+            self.counts.listed += change.folder.files
+            self.counts.unchanged += change.folder.files
         if change.item is None:
             return
         self.counts.listed += 1

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from xxhash import xxh3_64_hexdigest
+from xxhash import xxh3_64_hexdigest, xxh3_128_digest
 
 from seoga.errors import Reason
 from seoga.storage.documents import DocumentStore
@@ -73,6 +73,14 @@ class Versions:
         if reading != self.reading(format_name, reason):
             return Depth.EXTRACT
         return Depth.CHUNK if chunks and chunking != self.chunking else Depth.NOTHING
+
+    def stamp(self) -> bytes:
+        """16 bytes that change with whatever `depth` answers by."""
+        said = (
+            *(self.extraction, self.chunking, sorted(self.formats.items())),
+            *(sorted(self.nesting), self.every_format, self.passwords),
+        )
+        return xxh3_128_digest(json.dumps(said).encode())
 
     def to_json(self) -> dict[str, Any]:
         """What the index shows of them."""

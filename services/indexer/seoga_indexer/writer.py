@@ -21,6 +21,7 @@ from seoga_indexer.outcome import (
     Moved,
     NoText,
     Same,
+    Settled,
     Text,
     Unreadable,
     Vectors,
@@ -151,6 +152,11 @@ class Writer:
         self._store.rename(message.known.id, message.row, message.title_tokens)
         self.done.same += 1
         self._reporter.done += 1
+
+    @take.register
+    def _(self, message: Settled) -> None:
+        self.flush()
+        self._store.settle_folders(message.folders)
 
     @take.register
     def _(self, message: Gone) -> None:

@@ -34,8 +34,9 @@ _READER_PRAGMAS = (
     "PRAGMA query_only = ON",
     "PRAGMA foreign_keys = ON",
     "PRAGMA temp_store = MEMORY",
-    "PRAGMA cache_size = -32768",
 )
+# KiB of pages that a reader keeps: for searches, and for passes over all rows, which come by once.
+SEARCH_CACHE, PASS_CACHE = 32768, 4096
 
 _WORDS = {
     sqlite3.SQLITE_FULL: (
@@ -120,7 +121,9 @@ def connect(path: Path) -> sqlite3.Connection:
     return conn
 
 
-def open_reader(path: Path, kind: Kind = "rag") -> sqlite3.Connection:
+def open_reader(
+    path: Path, kind: Kind = "rag", cache_kib: int = SEARCH_CACHE
+) -> sqlite3.Connection:
     """A connection that cannot write and never migrates; serves older schemas too.
 
     Raises NotFound when there is no index yet, StorageError for a newer schema or an unusable file.
@@ -138,6 +141,7 @@ def open_reader(path: Path, kind: Kind = "rag") -> sqlite3.Connection:
         try:
             for pragma in _READER_PRAGMAS:
                 conn.execute(pragma)
+            conn.execute(f"PRAGMA cache_size = -{int(cache_kib)}")
             version = refuse_newer(conn, kind, str(path))
         except sqlite3.OperationalError as error:
             conn.close()

@@ -10,9 +10,10 @@ from contextlib import contextmanager
 from typing import Any
 
 from seoga.models import ChunkState, FileState, ModelCard
-from seoga.storage import content, filerows, generations, matrixfile
+from seoga.storage import content, filerows, folders, generations, matrixfile
 from seoga.storage.database import checkpoint, snapshot, speaking, transaction
 from seoga.storage.filerows import now
+from seoga.storage.folders import FolderRow
 from seoga.storage.leases import Lease
 from seoga.storage.migrate import schema_version
 from seoga.storage.packing import PackedFile, pack
@@ -33,8 +34,8 @@ _KNOWN = (
     " chunk_count, format, indexed_at, {made} FROM files"
 )
 _KEEP = "INSERT OR REPLACE INTO extractions (hash, hint, made, data) VALUES (?, ?, ?, ?)"
-# The schema that brought `files.made` and the kept extractions.
-_KEEPING = 2
+# The schemas that brought `files.made` and the kept extractions, and what is known of folders.
+_KEEPING, _FOLDERS = 2, 6
 _PENDING = (
     "SELECT id, file_id, text, heading_path, header_row, context, keywords, attempts FROM chunks"
     f" WHERE state = '{ChunkState.PENDING}' AND id > ? ORDER BY id LIMIT ?"
@@ -42,7 +43,8 @@ _PENDING = (
 _EVERY = _PENDING.replace(f"state = '{ChunkState.PENDING}' AND ", "")
 # The meta key of a run that does finished work again.
 REDO = "redo"
-_PAGE = 5000
+# Rows that are read at once: few at first, for a reader that is soon sent elsewhere.
+_FIRST_PAGE, _PAGE = 100, 5000
 _STATES = {state.value: state for state in FileState}
 # Vectors of a replaced model that go in one transaction: a fraction of a second.
 SWEPT = 2000
@@ -61,23 +63,37 @@ class DocumentStore:
         self.conn, self.lease = conn, lease
         self._lock = threading.RLock()
         # A reader serves an index that was not migrated yet.
-        self._keeps = schema_version(conn) >= _KEEPING
+        version = schema_version(conn)
+        self._keeps, self._has_folders = version >= _KEEPING, version >= _FOLDERS
         self._known = _KNOWN.format(made="made" if self._keeps else "''")
 
-    def known(self, label: str) -> Iterator[KnownFile]:
-        """The files of a source in code point order of their paths, a page at a time: memory stays
-        small and the store may be written in between."""
-        after = ""
+    def known(self, label: str, start: str = "") -> Iterator[KnownFile]:
+        """The files of a source in code point order of their paths, from `start` on, a page at a
+        time: memory stays small and the store may be written in between."""
+        where, page = "path >= ?", _FIRST_PAGE
         while True:
             with self._read() as conn:
                 rows = conn.execute(
-                    f"{self._known} WHERE label = ? AND path > ? ORDER BY path LIMIT ?",
-                    (label, after, _PAGE),
+                    f"{self._known} WHERE label = ? AND {where} ORDER BY path LIMIT ?",
+                    (label, start, page),
                 ).fetchall()
             yield from map(_known, rows)
-            if len(rows) < _PAGE:
+            if len(rows) < page:
                 return
-            after = rows[-1][2]
+            where, start, page = "path > ?", rows[-1][2], min(2 * page, _PAGE)
+
+    def files_in(self, label: str, path: str, digest: bytes) -> int | None:
+        """How many files lie in a folder that was left with this listing (see `settle_folders`);
+        None where another one, or none, is known."""
+        if not self._has_folders:
+            return None
+        with self._read() as conn:
+            return folders.files_in(conn, label, path, digest)
+
+    def settle_folders(self, rows: Sequence[FolderRow]) -> None:
+        """Remembers folders whose files were all found unchanged, until one of them changes."""
+        with self._write(content=False) as conn:
+            folders.settle(conn, rows)
 
     def labels(self) -> dict[str, int]:
         """The labels that have files, with their numbers."""
@@ -190,6 +206,7 @@ class DocumentStore:
         `title_tokens` replaces the title field of the keyword index (None: as it is)."""
         with self._write() as conn:
             plan = content.begin(conn, ChunkState.PENDING)
+            folders.forget_above(conn, [(row.label, row.path)])
             conn.execute(
                 "UPDATE files SET label = ?, path = ?, size = ?, mtime_ns = ?, scanned_ns = ?,"
                 " version = ?, url = ?,"

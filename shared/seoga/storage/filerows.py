@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from itertools import count
 
 from seoga.models import ChunkState, FileState, Stage
+from seoga.storage.folders import forget_above
 from seoga.storage.records import FileRow
 
 _COLUMNS = (
@@ -65,6 +66,8 @@ def write(conn: sqlite3.Connection, rows: Iterable[Values], known: Collection[in
     old: list[Values] = []
     for row in rows:
         (old if row[-1] in known else fresh).append(row)
+    if fresh:
+        forget_above(conn, [(str(row[0]), str(row[1])) for row in fresh])
     conn.executemany(_INSERT, fresh)
     conn.executemany(_REPLACE, old)
 

@@ -32,6 +32,8 @@ def repair(conn: sqlite3.Connection, faults: Mapping[str, Sequence[Fault]]) -> i
         conn.execute("DELETE FROM matrices")
     for statement in _GONE:
         conn.execute(statement)
+    if faults.get("folders"):
+        conn.execute("DELETE FROM folders")
     files = _broken_files(conn, faults)
     _forget(conn, files)
     if files or faults.get("keyword index") or faults.get("terms") or faults.get("database"):

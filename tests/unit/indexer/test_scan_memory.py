@@ -36,7 +36,7 @@ class Endless:
     def close(self) -> None:
         return
 
-    def rows(self, label: str) -> Iterator[KnownFile]:
+    def rows(self, label: str, start: str = "") -> Iterator[KnownFile]:
         for number in range(self.files):
             path, seen = f"{number:08}.md", number + 10 * SECOND_NS
             state = FileState.READY

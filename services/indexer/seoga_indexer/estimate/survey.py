@@ -115,5 +115,5 @@ def _settle(item: Item, connector: Connector, store: DocumentStore | None, found
         found.gone.discard(twin.id)
 
 
-def _nothing(_: str) -> tuple[KnownFile, ...]:
+def _nothing(_: str, __: str) -> tuple[KnownFile, ...]:
     return ()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -14,7 +14,8 @@ from pathspec import GitIgnoreSpec
 
 from seoga.errors import Reason
 from seoga.models import Item, Source
-from seoga_indexer.source import SHUT, Means, Problem, SourceUnavailable
+from seoga_indexer.source import SHUT, Enter, Leave, Means, Problem, SourceUnavailable, Standing
+from seoga_indexer.sources._digest import digest_of, stamp_of
 from seoga_indexer.sources._rules import IGNORE_FILE, SKIPPED, Ignore, rules_of, stored_name
 
 TYPE = "folder"
@@ -27,18 +28,22 @@ _KINDS = {
 }
 
 _Inode = tuple[int, int]
+_Found = Item | Problem | Enter | Leave
 # Sorts a folder as "name/", which is the order of whole paths; the raw name settles equal ones.
 _Key = tuple[str, str]
+_Entries = list[os.DirEntry[str]]
 
 
 @dataclass(frozen=True, slots=True)
 class _Folder:
-    """A folder on the way down: its path ("" or ending in "/"), its rules, the folders above."""
+    """A folder on the way down: its path ("" or ending in "/"), its rules and a stamp of them, the
+    folders above."""
 
     local: Path
     path: str
     ignores: tuple[Ignore, ...]
     above: tuple[_Inode, ...]
+    stamp: bytes = b""
 
 
 def connect(source: Source, _: Means) -> FolderConnector:
@@ -56,15 +61,32 @@ class FolderConnector:
         self._root = Path(source.path)
         self._include = GitIgnoreSpec.from_lines(source.include) if source.include else None
         self._exclude = GitIgnoreSpec.from_lines(source.exclude) if source.exclude else None
+        self._globs = (tuple(source.include), tuple(source.exclude))
         self._linked: set[_Inode] = set()
+        self._standing: Standing | None = None
 
     def items(self) -> Iterator[Item | Problem]:
         """See Connector. Links are followed inside the root only, and each linked folder once."""
+        for entry in self._walk(None):
+            if isinstance(entry, Item | Problem):
+                yield entry
+
+    def walk(self, standing: Standing) -> Iterator[_Found]:
+        """See Tree."""
+        return self._walk(standing)
+
+    def _walk(self, standing: Standing | None) -> Iterator[_Found]:
         self._linked.clear()
+        self._standing = standing
         try:
             self._real_root = self._root.resolve(strict=True)
-            top = _Folder(self._real_root, "", (), (_inode(self._real_root.stat()),))
-            first = self._entries(top)
+            above = (_inode(self._real_root.stat()),)
+            stamp = (
+                stamp_of(standing.stamp, SKIPPED.pattern, self._globs)
+                if standing is not None
+                else b""
+            )
+            first = self._entries(_Folder(self._real_root, "", (), above, stamp))
         except NotADirectoryError as error:
             raise SourceUnavailable(f"{self._root} is not a folder") from error
         except OSError as error:
@@ -106,17 +128,27 @@ class FolderConnector:
     def close(self) -> None:
         """See Connector."""
 
-    def _entries(self, folder: _Folder) -> Iterator[Item | Problem | _Folder]:
+    def _stamp(self) -> bytes:
+        if self._standing is None:
+            return b""
+        return stamp_of(self._standing.stamp, SKIPPED.pattern, self._globs)
+
+    def _entries(self, folder: _Folder) -> Iterator[_Found | _Folder]:
         """Reads the folder at once (OSError comes from here), gives its entries one by one."""
         with os.scandir(folder.local) as found:
-            entries = sorted(
-                (_sort_key(entry), entry) for entry in found if not _skipped(entry.name)
-            )
-        rules, bad = _read_ignore(folder)
-        below = replace(folder, ignores=(*folder.ignores, *rules))
-        return chain(bad, self._walk(below, entries))
+            entries = list(found)
+        bad: Sequence[Problem] = ()
+        if any(entry.name == IGNORE_FILE for entry in entries):
+            folder, bad = _with_ignore(folder)
+        standing, files, digest = self._standing, None, b""
+        if standing is not None and (digest := digest_of(entries, folder.stamp)):
+            files = standing.files(folder.path, digest)
+        if files is not None:
+            entries = [entry for entry in entries if entry.is_dir()]
+        inside = self._listed(folder, _in_order(entries))
+        return chain((Enter(folder.path, files),), bad, inside, (Leave(folder.path, digest),))
 
-    def _walk(
+    def _listed(
         self, folder: _Folder, entries: list[tuple[_Key, os.DirEntry[str]]]
     ) -> Iterator[Item | Problem | _Folder]:
         last = ""
@@ -154,7 +186,7 @@ class FolderConnector:
             elif entry.is_symlink() and not self._inside(local):
                 yield _leaves(path)
             elif not entry.is_symlink() or self._first_time(inode):
-                yield _Folder(local, path, folder.ignores, (*folder.above, inode))
+                yield _Folder(local, path, folder.ignores, (*folder.above, inode), folder.stamp)
         elif entry.is_symlink() and not self._inside(local):
             yield _leaves(path)
         elif stat.S_ISREG(now.st_mode):
@@ -205,14 +237,21 @@ def _skipped(name: str) -> bool:
     return name.startswith(".") or SKIPPED.match(name.lower()) is not None
 
 
-def _read_ignore(folder: _Folder) -> tuple[tuple[Ignore, ...], list[Problem]]:
-    """The rules of a folder's own file, and what is wrong with lines of it (those do nothing)."""
+def _in_order(entries: _Entries) -> list[tuple[_Key, os.DirEntry[str]]]:
+    return sorted((_sort_key(entry), entry) for entry in entries if not _skipped(entry.name))
+
+
+def _with_ignore(folder: _Folder) -> tuple[_Folder, list[Problem]]:
+    """The folder with the rules of its own file, and what is wrong with lines of it (those do
+    nothing)."""
     file = folder.local / IGNORE_FILE
     # Anything else of that name (a pipe, say) could block for ever.
     if not file.is_file():
-        return (), []
+        return folder, []
     text = file.read_text(encoding="utf-8-sig", errors="replace")
-    return rules_of(text, folder.path)
+    rules, bad = rules_of(text, folder.path)
+    stamp = stamp_of(folder.stamp, folder.path, text)
+    return replace(folder, ignores=(*folder.ignores, *rules), stamp=stamp), bad
 
 
 def _leaves(path: str) -> Problem:
