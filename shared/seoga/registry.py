@@ -12,7 +12,17 @@ from types import ModuleType
 def discover(package: str) -> Iterator[ModuleType]:
     """The modules and packages directly inside `package`, by name; names with a leading
     underscore are left out."""
+    for name in _names(package):
+        yield import_module(f"{package}.{name}")
+
+
+def named(package: str, name: str) -> ModuleType | None:
+    """The module or package of that name among them, without a look at the others; None where
+    there is none."""
+    return import_module(f"{package}.{name}") if name in _names(package) else None
+
+
+def _names(package: str) -> list[str]:
     folder = import_module(package)
-    for info in sorted(pkgutil.iter_modules(folder.__path__), key=lambda found: found.name):
-        if not info.name.startswith("_"):
-            yield import_module(f"{package}.{info.name}")
+    names = sorted(info.name for info in pkgutil.iter_modules(folder.__path__))
+    return [name for name in names if not name.startswith("_")]

@@ -6,8 +6,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-import psutil
-
 from seoga import logs
 
 # Measured peaks of the builtin model (README): a child, and this process with its web server.
@@ -23,6 +21,8 @@ log = logs.get("embedding")
 def limit_mb(cgroup: Path = _CGROUP) -> int:
     """MiB that may be used: the least of the container's limits (cgroup v2 or v1) and the memory
     of the machine."""
+    import psutil
+
     machine = int(psutil.virtual_memory().total) >> 20
     return min([machine, *_limits(cgroup)])
 

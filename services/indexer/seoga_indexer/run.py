@@ -27,7 +27,7 @@ from seoga.printable import sentences
 from seoga.settings import Settings
 from seoga.storage.database import PASS_CACHE, open_reader
 from seoga.storage.documents import SWEPT, DocumentStore
-from seoga.storage.reading import index_info
+from seoga.storage.reading import file_counts, pending_count
 from seoga_indexer import versions
 from seoga_indexer.budget import Budget
 from seoga_indexer.changes import Depth
@@ -139,7 +139,7 @@ class Run:
             self._order.cancel.is_set,
             self._order.cancel.wait,
         )
-        pending = int(index_info(self._reader.conn)["chunks_pending"])
+        pending = pending_count(self._reader.conn)
         reports = [lambda progress: self._store.progress(progress.to_json())]
         if self._order.progress is not None:
             reports.append(self._order.progress)
@@ -261,7 +261,7 @@ class Run:
                     self._warnings.append(f"Some chunks have no vectors yet: {message.trouble}")
             elif message is not None:
                 self._writer.take(message)
-            self._writer.flush_if_due()
+            self._writer.flush_if_due(idle=message is None)
             self._reporter.tick()
         self._writer.flush()
 
@@ -311,9 +311,8 @@ class Run:
             thread.join(max(0.0, deadline - time.monotonic()))
 
     def _result(self, elapsed_ms: int) -> RunResult:
-        info = index_info(self._store.conn)
-        files, done = info["files"], self._writer.done
-        unsupported = int(info["reasons"].get(Reason.UNSUPPORTED, 0))
+        files, reasons = file_counts(self._store.conn)
+        done, unsupported = self._writer.done, reasons.get(Reason.UNSUPPORTED, 0)
         return RunResult(
             status="cancelled" if self._order.cancel.is_set() else "done",
             indexed=done.indexed,

@@ -11,9 +11,10 @@ from typing import NamedTuple, Protocol, runtime_checkable
 
 from seoga.errors import ConfigError, Reason, ServiceUnavailable
 from seoga.models import Item, Source
-from seoga.registry import discover
+from seoga.registry import discover, named
 from seoga.settings import api_key, environment, settings
 
+_SOURCES = "seoga_indexer.sources"
 # The version of an item that a listing shows and that may not be opened: it is looked at.
 SHUT = "unreadable"
 
@@ -120,12 +121,17 @@ Connect = Callable[[Source, Means], Connector]
 
 def connectors() -> dict[str, Connect]:
     """Source type → its `connect`, of every file in `sources/` (each says TYPE and connect)."""
-    return {module.TYPE: module.connect for module in discover("seoga_indexer.sources")}
+    return {module.TYPE: module.connect for module in discover(_SOURCES)}
 
 
 def connector_for(source: Source, means: Means | None = None) -> Connector:
     """The connector of a source; asks nobody yet. Raises ConfigError for a type that no file
     declares."""
+    # Most have the name of their type: the others, and what they import, are not needed then.
+    module = named(_SOURCES, source.type)
+    if module is not None and source.type == module.TYPE:
+        connect: Connect = module.connect
+        return connect(source, means or own_means())
     known = connectors()
     if source.type not in known:
         raise ConfigError(

@@ -34,7 +34,8 @@ T = TypeVar("T")
 MAX_FILES = 1024
 MAX_CHARS = 4_000_000
 MOST_TROUBLES = 100
-MAX_AGE_S = 0.5
+# A batch waits this long where more is coming all the time, and half a second where it is not.
+MAX_AGE_S, IDLE_AGE_S = 2.0, 0.5
 
 
 @dataclass(slots=True)
@@ -57,8 +58,8 @@ class Done:
 
 
 class Writer:
-    """Applies outcomes to the store. Files wait in a batch until it is full or half a second
-    old; everything else is written at once, after what came before it."""
+    """Applies outcomes to the store. Files wait in a batch until it is full or old; everything
+    else is written at once, after what came before it."""
 
     def __init__(
         self, store: DocumentStore, reporter: Reporter, *, reuse: bool, vectors: bool
@@ -73,10 +74,10 @@ class Writer:
         self._chars = 0
         self._since = 0.0
 
-    def flush_if_due(self) -> None:
-        """Writes the batch when it is full or old."""
+    def flush_if_due(self, idle: bool = True) -> None:
+        """Writes the batch when it is full or old; `idle`: nothing more is there to be taken."""
         files = len(self._texts) + len(self._rows) + len(self._touches)
-        old = files and time.monotonic() - self._since >= MAX_AGE_S
+        old = files and time.monotonic() - self._since >= (IDLE_AGE_S if idle else MAX_AGE_S)
         if files >= MAX_FILES or self._chars >= MAX_CHARS or old:
             self.flush()
 

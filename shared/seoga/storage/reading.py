@@ -126,6 +126,23 @@ def kb_counts(conn: sqlite3.Connection) -> KbCounts:
     )
 
 
+def file_counts(conn: sqlite3.Connection) -> tuple[dict[str, int], dict[str, int]]:
+    """Files by state (each state is there) and by reason, without a look at their chunks."""
+    states = dict.fromkeys((state.value for state in FileState), 0)
+    reasons: dict[str, int] = {}
+    for state, reason, files in conn.execute(
+        "SELECT state, reason, count(*) FROM files GROUP BY 1, 2"
+    ):
+        states[state] += files
+        reasons[reason] = reasons.get(reason, 0) + files
+    return states, reasons
+
+
+def pending_count(conn: sqlite3.Connection) -> int:
+    """How many chunks wait for vectors; answered by their index."""
+    return _count(conn, f"SELECT count(*) FROM chunks WHERE state = '{ChunkState.PENDING}'")
+
+
 def chunk(conn: sqlite3.Connection, chunk_id: int) -> StoredChunk:
     """One chunk. Raises NotFound: ids are never used again, so an old id names nothing."""
     found = chunks(conn, [chunk_id])
