@@ -30,6 +30,8 @@ MAX_FAILED_CALLS = 5
 PAUSES_S = (0.2, 0.4, 0.8, 1.6)
 # Embedding takes every core; text found first makes the index usable sooner for the same work.
 HEAD_START_S = 20.0
+# So long text that came is waited for until it fills a request.
+FILL_S = 2.0
 _IDLE_S = 0.2
 # The same request would get the same answer.
 _FINAL = (ProviderFault.AUTH, ProviderFault.REJECTED)
@@ -125,18 +127,19 @@ class EmbedStage:
 
     def _follow(self) -> None:
         """Chunk ids only grow, so one cursor meets every chunk that is committed during the run."""
-        after = 0
+        after, waited = 0, 0.0
         while not self.cancelled():
             complete = self.text_done.is_set()
             batch = self.reader.pending(BATCH, after)
-            if batch:
-                after = batch[-1].id
+            if batch and (complete or len(batch) == BATCH or waited >= FILL_S):
+                waited, after = 0.0, batch[-1].id
                 self._send(batch)
             elif complete:
                 break
             else:
                 self._settle(0)
                 self.text_done.wait(_IDLE_S)
+                waited += _IDLE_S
         self._settle(0)
 
     def _retry(self) -> None:

@@ -197,7 +197,7 @@ def test_a_vector_that_is_none_fails_its_passage_only(
 def test_fewer_vectors_than_texts_place_nothing_where_they_carry_no_number(
     fake: Fake, engine: EmbeddingEngine, spec_of: Spec, provider: str
 ) -> None:
-    fake.faults({"kind": "fewer", "path": "mbed"})
+    fake.faults({"kind": "fewer", "path": "mbed", "times": 2})
     failed = fault_of(engine, spec_of(provider))
     assert failed.fault is ProviderFault.BAD_OUTPUT
     assert "4 vectors for 5 texts" in failed.message
@@ -207,7 +207,7 @@ def test_fewer_vectors_than_texts_place_nothing_where_they_carry_no_number(
 def test_vectors_of_another_size_are_refused_and_the_size_named(
     fake: Fake, engine: EmbeddingEngine, spec_of: Spec, provider: str
 ) -> None:
-    fake.faults({"kind": "dimension", "path": "mbed"})
+    fake.faults({"kind": "dimension", "path": "mbed", "times": 2})
     failed = fault_of(engine, spec_of(provider))
     assert failed.fault is ProviderFault.BAD_OUTPUT
     assert "numbers where" in failed.message
@@ -216,10 +216,23 @@ def test_vectors_of_another_size_are_refused_and_the_size_named(
 def test_a_page_instead_of_an_answer_names_the_address(
     fake: Fake, engine: EmbeddingEngine, spec_of: Spec
 ) -> None:
-    fake.faults({"kind": "html"})
+    fake.faults({"kind": "html", "times": 2})
     failed = fault_of(engine, spec_of("openai"))
     assert "not JSON" in failed.message
     assert fake.url in failed.message
+
+
+@pytest.mark.parametrize("kind", ["html", "dimension"])
+def test_one_odd_answer_among_others_is_asked_for_again(
+    fake: Fake, start: Callable[..., EmbeddingEngine], spec_of: Spec, kind: str
+) -> None:
+    engine, spec = start(provider_calls=1), spec_of("openai", batch_size=10)
+    fake.faults({"kind": "slow", "seconds": 0.0}, {"kind": kind})
+    assert len(good(engine.embed_passages(passages(40), spec))) == 40
+    assert len(fake.calls("/embeddings")) == 5
+    fake.faults({"kind": "slow", "seconds": 0.0}, {"kind": kind, "times": 2})
+    results = engine.embed_passages(passages(40), spec)
+    assert [error.fault for error in bad(results)] == [ProviderFault.BAD_OUTPUT] * 10
 
 
 def test_a_refused_parameter_is_no_reason_to_narrow(

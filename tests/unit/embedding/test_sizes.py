@@ -90,6 +90,18 @@ def test_a_size_that_was_too_large_is_never_tried_again_by_any_process(tmp_path:
     assert again.size(1000) == 32
 
 
+def test_a_size_that_has_worked_is_given_up_only_when_it_fails_twice_in_a_row(
+    tmp_path: Path,
+) -> None:
+    sizes = sizes_at(tmp_path)
+    for _ in range(4):
+        sizes.took(SHORT[:100], 0.1)
+        sizes.too_large(SHORT[:100])
+    assert sizes.size(200) == 128
+    sizes.too_large(SHORT[:100])
+    assert sizes.size(200) == 50
+
+
 def test_what_was_learned_is_there_after_a_restart(tmp_path: Path) -> None:
     sizes = sizes_at(tmp_path)
     for _ in range(3):

@@ -99,7 +99,7 @@ class Sender:
 
         def work(batch: Sequence[int]) -> None:
             for part in self._fitting(texts, batch):
-                self._batch(texts, part, done)
+                self._part(texts, part, done)
 
         gate = self._caller.gate
         # What is wrong with all of them (no such model) is seen with the first.
@@ -139,19 +139,32 @@ class Sender:
         most = min(limits.texts, row.batch or limits.texts)
         return Limits(most, limits.tokens, limits.bytes, limits.learns)
 
+    def _part(self, texts: Sequence[str], part: Sequence[int], done: Embedded) -> None:
+        """A batch; where others had answers, one that is odd twice is the error of its texts."""
+        try:
+            self._batch(texts, part, done)
+        except CallFailed as failed:
+            if failed.trouble is not Trouble.OUTPUT or not done.vectors.any():
+                raise
+            error = self._caller.named(failed).error()
+            if not isinstance(error, EmbeddingFailed):
+                raise
+            self._leave(done, part, error)
+
     def _batch(self, texts: Sequence[str], batch: Sequence[int], done: Embedded) -> None:
         """Fills in the vectors of a batch, narrowing where a text is refused."""
 
         def send(part: Sequence[int]) -> None:
             sent = [texts[at] for at in part]
             try:
-                answer, seconds = self._ask(sent, "document")
+                self._once(sent, part, done)
             except CallFailed as error:
                 if error.trouble is Trouble.SIZE:
                     self._sizes.too_large(sent)
-                raise
-            self._place(answer, part, sent, done)
-            self._sizes.took(sent, seconds)
+                if error.trouble is not Trouble.OUTPUT:
+                    raise
+                # A page of a proxy between two answers: the next may be one again.
+                self._once(sent, part, done)
 
         def probe() -> None:
             self._ask([_PROBE], "document")
@@ -162,6 +175,11 @@ class Sender:
         finally:
             for at, error in narrowing.refused.items():
                 done.errors[at] = self._caller.named(error).refused()
+
+    def _once(self, sent: Sequence[str], part: Sequence[int], done: Embedded) -> None:
+        answer, seconds = self._ask(sent, "document")
+        self._place(answer, part, sent, done)
+        self._sizes.took(sent, seconds)
 
     def _place(
         self, answer: Answer, part: Sequence[int], sent: Sequence[str], done: Embedded

@@ -64,6 +64,8 @@ class Sizes:
         self._learns, self._fixed = learns and not fixed, fixed
         self._lock = threading.Lock()
         self._profiles: dict[int, Profile] | None = None
+        self._worked: dict[int, int] = {}
+        self._doubted: set[int] = set()
 
     def size(self, bucket: int) -> int:
         """The most texts of a batch in this bucket."""
@@ -72,9 +74,13 @@ class Sizes:
         return profile.size
 
     def too_large(self, texts: Sequence[str]) -> None:
-        """A batch of these was too much for the provider: never so many again."""
+        """A batch of these was too much for the provider: never so many again. What has worked
+        before is given up only when it fails twice in a row."""
         bucket, count = _bucket(texts), len(texts)
         with self._lock:
+            if count <= self._worked.get(bucket, 0) and bucket not in self._doubted:
+                self._doubted.add(bucket)
+                return
             profile = self._profile(bucket)
             ceiling = min(profile.ceiling or count, count)
             self._keep(bucket, Profile(max(1, min(profile.size, count // 2)), ceiling=ceiling))
@@ -83,6 +89,8 @@ class Sizes:
         """A batch of these took so long; only full batches teach anything."""
         bucket = _bucket(texts)
         with self._lock:
+            self._doubted.discard(bucket)
+            self._worked[bucket] = max(self._worked.get(bucket, 0), len(texts))
             profile = self._profile(bucket)
             if not self._learns or len(texts) < profile.size:
                 return
