@@ -51,7 +51,8 @@ def label_of(candidate: Candidate, bar: Bar) -> str:
 @dataclass(frozen=True, slots=True)
 class Findings:
     """What there is to say of a search: `keyword_only` when the scores are keyword shares, `absent`
-    the identifiers that were typed and that no document holds."""
+    the identifiers that were typed and that no document holds, `guessed` the words for which words
+    spelt like them stood in."""
 
     shown: int
     best: float | None
@@ -62,14 +63,16 @@ class Findings:
     folders: tuple[str, ...] = ()
     filtered: bool = False
     absent: tuple[str, ...] = ()
+    guessed: tuple[str, ...] = ()
 
 
 def message_of(found: Findings) -> str:
     """Why there is nothing, or what more there would be; "" when there is nothing to add."""
     parts = []
     if found.absent:
-        names = ", ".join(f'"{name}"' for name in found.absent)
-        parts.append(f"{names} {'occurs' if len(found.absent) == 1 else 'occur'} in no document.")
+        parts.append(f"{_unwritten(found.absent)} in no document.")
+    if found.guessed:
+        parts.append(f"{_unwritten(found.guessed)} in no document; like spellings were looked for.")
     if not found.shown:
         parts.append(_nothing(found))
     if found.hidden:
@@ -79,6 +82,11 @@ def message_of(found: Findings) -> str:
     if not found.shown and found.filtered:
         parts.append("Only documents that pass the filters were searched.")
     return " ".join(parts)
+
+
+def _unwritten(words: tuple[str, ...]) -> str:
+    names = ", ".join(f'"{word}"' for word in words)
+    return f"{names} {'occurs' if len(words) == 1 else 'occur'}"
 
 
 def _nothing(found: Findings) -> str:

@@ -39,6 +39,7 @@ class _Part:
     filtered: bool
     pending: int
     absent: frozenset[str]
+    guessed: frozenset[str]
     warnings: tuple[str, ...]
 
 
@@ -99,6 +100,7 @@ def _part(found: Found, picked: Picked, request: SearchRequest, query: Query) ->
         filtered=found.filtered,
         pending=found.pending,
         absent=frozenset(map(query.as_typed, found.absent)),
+        guessed=frozenset(map(query.as_typed, found.guessed)),
         warnings=tuple(found.warnings),
     )
 
@@ -152,6 +154,7 @@ def _summary(parts: Sequence[_Part], shown: int) -> Findings:
         folders=tuple(dict.fromkeys(name for part in parts for name in part.folders)),
         filtered=any(part.filtered for part in parts),
         absent=tuple(sorted(frozenset.intersection(*(part.absent for part in parts)))),
+        guessed=tuple(sorted(frozenset.intersection(*(part.guessed for part in parts)))),
     )
 
 

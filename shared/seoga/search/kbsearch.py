@@ -49,6 +49,7 @@ class Found:
     filtered: bool = False
     pending: int = 0
     absent: frozenset[str] = frozenset()
+    guessed: frozenset[str] = frozenset()
     warnings: list[str] = field(default_factory=list)
 
     @property
@@ -109,6 +110,7 @@ class KbSearch:
         gone = {each.file_id for each in told}
         found.hidden = frozenset(each.file_id for each in hidden if each.file_id not in gone)
         found.absent = absent
+        found.guessed = tracks.keyword.guessed if tracks.keyword is not None else frozenset()
         found.filtered = seen.visible.only is not None or bool(seen.visible.lang)
         found.pending = self._pending()
         found.warnings = self.warnings
@@ -188,7 +190,8 @@ class KbSearch:
             each.cosine = cosines.get(each.chunk_id)
             each.named = any(each.file_id in files for files in named)
             if words is not None:
-                _add_words(each, words.get(each.chunk_id), query)
+                guessed = tracks.keyword.guessed if tracks.keyword is not None else frozenset()
+                _add_words(each, words.get(each.chunk_id), query, guessed)
 
     def _fuse(self, candidates: Sequence[Candidate], tracks: Tracks, bar: Bar) -> None:
         method = self.request.fusion or self.kb.config.search.fusion
@@ -265,14 +268,17 @@ class KbSearch:
         return pending
 
 
-def _add_words(candidate: Candidate, score: KeywordScore | None, query: Query) -> None:
+def _add_words(
+    candidate: Candidate, score: KeywordScore | None, query: Query, guessed: frozenset[str]
+) -> None:
     if score is None:
         candidate.keyword = 0.0
         return
     candidate.keyword, candidate.coverage = score.share, score.coverage
     candidate.matched = score.matched
-    candidate.exact = bool(query.identifiers & score.matched) or (
-        query.short and len(score.matched) == len(query.terms)
+    sure = score.matched - guessed
+    candidate.exact = bool(query.identifiers & sure) or (
+        query.short and len(sure) == len(query.terms)
     )
 
 

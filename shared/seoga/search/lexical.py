@@ -13,6 +13,7 @@ from typing import Final
 
 from seoga.search.filters import Scope
 from seoga.search.query import Query
+from seoga.search.spelling import alike
 from seoga.text.tokens import query_terms
 
 # BM25 (Robertson and Zaragoza 2009). Passages are short and Hangul bigrams repeat, so a second
@@ -23,6 +24,14 @@ K1: Final = 0.8
 B: Final = 0.75
 # title, heading, body, context, keywords.
 WEIGHTS: Final = (1.0, 2.0, 1.0, 0.5, 0.5)
+
+# Of the idf of a term that is only grammar (`seoga.text.endings`).
+GRAMMAR: Final = 0.3
+
+# Of the idf of a term for which one spelt like it stands in.
+GUESSED: Final = 0.8
+# A word of one syllable is written with these behind it.
+PARTICLES: Final = "은는이가을를의에와과도만로"
 
 MAX_TERMS: Final = 96
 # Common terms say little and cost most: candidates are looked up by the rarest terms within this
@@ -37,12 +46,14 @@ _MOST_TITLES: Final = 100
 @dataclass(frozen=True, slots=True)
 class Term:
     """A query term. `forms` are the terms of the index that stand for it: itself, or those that
-    contain it when the index does not know it; empty: not in this index at all."""
+    contain it when the index does not know it; empty: not in this index at all. `guessed`: they
+    are only spelt like it."""
 
     text: str
     idf: float
     df: int
     forms: tuple[str, ...]
+    guessed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +80,8 @@ class KeywordTrack:
         # across a stem and its ending are often new to a small index, and would weigh most.
         rarest = max((term.idf for term in terms if term.forms), default=0.0)
         terms = [term if term.forms else replace(term, idf=rarest) for term in terms]
+        soft = self.query.grammar
+        terms = [replace(t, idf=GRAMMAR * t.idf) if t.text in soft else t for t in terms]
         terms.sort(key=lambda term: -term.idf)
         return tuple(terms[:MAX_TERMS])
 
@@ -79,6 +92,11 @@ class KeywordTrack:
         known = (name for name in self.query.identifiers if name in self._looked_for[name].forms)
         files = {name: self._files_named(name) for name in known}
         return {name: ids for name, ids in files.items() if 1 <= len(ids) <= MAX_NAMED}
+
+    @cached_property
+    def guessed(self) -> frozenset[str]:
+        """The query's terms that nobody wrote, and for which words spelt like them stand in."""
+        return frozenset(text for text in self.query.terms if self._looked_for[text].guessed)
 
     @cached_property
     def absent(self) -> frozenset[str]:
@@ -191,9 +209,15 @@ class KeywordTrack:
             yield from term.forms
 
     def _term(self, text: str, df: int) -> Term:
-        forms = {text: df} if df else self._containing(text)
+        forms = {text: df} if df else {}
+        if self.query.short and len(text) == 1 and "가" <= text <= "힣":
+            forms |= self._frequencies([text + particle for particle in PARTICLES])
+        forms = forms or self._containing(text)
+        guessed = {} if forms else alike(self.conn, text)
+        forms = forms or guessed
         total = min(self.rows, sum(forms.values()))
-        return Term(text, _idf(self.rows, total), total, tuple(forms))
+        idf = _idf(self.rows, total) * (GUESSED if guessed else 1)
+        return Term(text, idf, total, tuple(forms), bool(guessed))
 
     def _frequencies(self, terms: Sequence[str]) -> dict[str, int]:
         rows = self.conn.execute(

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
+from seoga.text.endings import grammar_terms
 from seoga.text.language import Language, language_of
 from seoga.text.normal import compatible
 from seoga.text.tokens import query_terms
@@ -21,13 +22,15 @@ _DECIMAL = re.compile(r"\d+\.\d+|.*://.*|.*\.", re.S)
 @dataclass(frozen=True, slots=True)
 class Query:
     """`text` is bounded and clean (what is embedded); `terms` are distinct tokens of the keyword
-    index; `identifiers` those terms that name one thing (ADR-0005, v2.3.1, err_token_expired)."""
+    index; `identifiers` those terms that name one thing (ADR-0005, v2.3.1, err_token_expired);
+    `grammar` those that ask for nothing: particles, endings, function words. Not all are."""
 
     text: str
     terms: tuple[str, ...]
     identifiers: frozenset[str]
     words: int
     language: Language
+    grammar: frozenset[str] = frozenset()
 
     @property
     def short(self) -> bool:
@@ -39,22 +42,24 @@ class Query:
         parts = {part for name in identifiers for part in query_terms(name)}
         return bool(identifiers) and parts.issuperset(self.terms)
 
-    def as_typed(self, identifier: str) -> str:
-        """An identifier in the letters of the query."""
-        at = self.text.casefold().find(identifier)
-        return identifier if at < 0 else self.text[at : at + len(identifier)]
+    def as_typed(self, term: str) -> str:
+        """An identifier, or the word of a stem, in the letters of the query."""
+        found = re.search(re.escape(term) + r"[A-Za-z]*", self.text, re.IGNORECASE)
+        return found.group() if found else term
 
 
 def analyse(text: str) -> Query:
     """The query of a text; `terms` is empty when there is no letter or digit to look for."""
     clean = compatible(text[:MAX_CHARS]).strip()
     terms = query_terms(_PARTICLE.sub(" ", clean)) or query_terms(clean)
+    grammar = grammar_terms(clean).intersection(terms)
     return Query(
         text=" ".join(clean.split()),
         terms=tuple(terms),
         identifiers=frozenset(filter(is_identifier, terms)),
         words=sum(1 for word in clean.split() if query_terms(word)),
         language=language_of(clean),
+        grammar=grammar if len(grammar) < len(terms) else frozenset(),
     )
 
 
