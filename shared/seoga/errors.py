@@ -227,7 +227,8 @@ class ProviderFault(StrEnum):
 
 
 class EmbeddingFailed(SeogaError):
-    """A provider answered with an error; `fault` decides what happens next."""
+    """A provider answered with an error; `fault` decides what happens next. `key` names the
+    environment variable of a key that is missing or `refused`."""
 
     code = "embedding_failed"
     status = 502
@@ -237,6 +238,13 @@ class EmbeddingFailed(SeogaError):
     ) -> None:
         super().__init__(message, hint)
         self.fault = fault
+        self.key = ""
+        self.refused = False
+
+    def about_key(self, variable: str, *, refused: bool) -> EmbeddingFailed:
+        """The same, naming the key that would help."""
+        self.key, self.refused = variable, refused
+        return self
 
 
 def _tree(root: type[SeogaError]) -> list[type[SeogaError]]:
@@ -259,6 +267,8 @@ def wire(error: SeogaError) -> dict[str, str]:
         out["reason"] = error.reason.value
     if isinstance(error, EmbeddingFailed):
         out["fault"] = error.fault.value
+        if error.key:
+            out |= {"key": error.key, "refused": "yes" if error.refused else ""}
     return out
 
 
@@ -270,4 +280,5 @@ def unwire(data: dict[str, str]) -> SeogaError:
         error.reason = _member(Reason, data.get("reason"), Reason.INTERNAL)
     if isinstance(error, EmbeddingFailed):
         error.fault = _member(ProviderFault, data.get("fault"), ProviderFault.OUTAGE)
+        error.about_key(data.get("key", ""), refused=bool(data.get("refused")))
     return error

@@ -54,7 +54,10 @@ class EmbeddingEngine:
 
         Raises ConfigError, MissingDependency (no such model), EmbeddingFailed.
         """
-        if sender := self._sender(spec):
+        return self._card(spec, self._sender(spec))
+
+    def _card(self, spec: EmbeddingSpec, sender: Sender | None) -> ModelCard:
+        if sender is not None:
             row, digest, dimension = sender.row, sender.digest(), sender.dimension
         else:
             provider, row = self._open(spec)
@@ -96,7 +99,7 @@ class EmbeddingEngine:
         sender = self._sender(spec)
         row = sender.row if sender else self._open(spec)[1]
         words = " ".join(clean(text).split())[: row.max_chars]
-        key = (self.card(spec).key, words)
+        key = (self._card(spec, sender).key, words)
         with self._lock:
             if (known := self._queries.get(key)) is not None:
                 self._queries.move_to_end(key)

@@ -75,7 +75,8 @@ class ProviderInfo:
 @dataclass(frozen=True, slots=True)
 class Endpoint:
     """Where a provider is reached and as what. `url` is the base address without a slash at its
-    end, `query` what stood behind its question mark."""
+    end, `query` what stood behind its question mark. `key_name` is the variable that holds the key
+    ("": none is needed); a key that is `lent` is forgotten with the call."""
 
     url: str
     query: Mapping[str, str]
@@ -84,6 +85,8 @@ class Endpoint:
     dimension: int
     keep_alive: str
     num_ctx: int
+    key_name: str = ""
+    lent: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@ port."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -11,10 +11,17 @@ from typing import Any
 
 from seoga.contracts.embedding import Embedding
 from seoga.contracts.indexing import ChangeReport, EnqueueResult
-from seoga.errors import MissingDependency, NotFound, SeogaError, ServiceUnavailable
+from seoga.contracts.lent import lending
+from seoga.errors import (
+    EmbeddingFailed,
+    MissingDependency,
+    NotFound,
+    SeogaError,
+    ServiceUnavailable,
+)
 from seoga.kb import Kb, find_kb, list_kbs
 from seoga.models import EmbeddingSpec
-from seoga.search.engine import SearchAnswer, SearchRequest, search
+from seoga.search.engine import SearchAnswer, SearchRequest, query_vector, search
 from seoga.storage import reading
 from seoga.storage.database import open_reader
 from seoga.storage.jobs import Queue, QueueState
@@ -22,6 +29,7 @@ from seoga.storage.leases import WRITER, holder
 from seoga.storage.migrate import schema_version
 from seoga.wiring import Stack
 from seoga_gateway.excerpt import Excerpt, Unit, excerpt
+from seoga_gateway.keyring import Keyring
 
 QUEUE = "queue.db"
 BUILTIN = "builtin"
@@ -62,6 +70,16 @@ class Info:
     warnings: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class KeyNeed:
+    """The key that a search by meaning lacks: the variable that would hold it, for which knowledge
+    base, and whether one is there and was refused."""
+
+    variable: str
+    kb_name: str
+    refused: bool
+
+
 class Library:
     """Reads each knowledge base itself; whatever writes goes through the indexing port. Methods
     may be called by several threads and raise InvalidArgument or NotFound for a `kb_id`."""
@@ -69,6 +87,7 @@ class Library:
     def __init__(self, stack: Stack) -> None:
         self.stack = stack
         self.base = stack.settings.base_path
+        self.keyring = Keyring()
 
     def kb(self, kb_id: str) -> Kb:
         """One knowledge base."""
@@ -79,9 +98,35 @@ class Library:
         listing = list_kbs(self.base)
         return [_overview(kb) for kb in listing.kbs], [one.message for one in listing.problems]
 
-    def search(self, kb_id: str | None, request: SearchRequest) -> SearchAnswer:
-        """The passages of one knowledge base, or of all that are indexed. Raises what
-        `seoga.search.engine.search` raises."""
+    def search(
+        self, kb_id: str | None, request: SearchRequest, keys: Mapping[str, str] | None = None
+    ) -> SearchAnswer:
+        """The passages of one knowledge base, or of all that are indexed, with the keys that the
+        caller lends. Raises what `seoga.search.engine.search` raises."""
+        with lending(keys or {}):
+            return self._search(kb_id, request)
+
+    def key_need(self, kb_id: str | None, query: str, keys: Mapping[str, str]) -> KeyNeed | None:
+        """The first key that a search by meaning lacks when the caller lends these; None when it
+        lacks none, or fails for another reason."""
+        try:
+            kbs = [self._indexed(kb_id)] if kb_id else list(list_kbs(self.base).kbs)
+            keyed = [kb for kb in kbs if kb.embedding_spec().provider not in ("", BUILTIN)]
+            with lending(keys):
+                return next(filter(None, (self._need(kb, query) for kb in keyed)), None)
+        except (SeogaError, ImportError):
+            return None
+
+    def _need(self, kb: Kb, query: str) -> KeyNeed | None:
+        try:
+            query_vector(kb, query, self.stack.embedding)
+        except EmbeddingFailed as error:
+            return KeyNeed(error.key, kb.name, error.refused) if error.key else None
+        except SeogaError:
+            return None
+        return None
+
+    def _search(self, kb_id: str | None, request: SearchRequest) -> SearchAnswer:
         kbs = [self._indexed(kb_id)] if kb_id else list(list_kbs(self.base).kbs)
         indexed = [kb for kb in kbs if kb.db_path.exists()]
         if not indexed:

@@ -25,6 +25,7 @@ from seoga.errors import SeogaError
 from seoga.search.engine import SearchAnswer, SearchRequest
 from seoga.storage.reading import StoredChunk
 from seoga.text.places import describe
+from seoga_gateway.asking import Keys
 from seoga_gateway.library import Info, Library, Overview, Part
 from seoga_gateway.quoting import (
     BUDGET_BYTES,
@@ -44,6 +45,7 @@ __all__ = [
     "Call",
     "Info",
     "KbId",
+    "Keys",
     "Overview",
     "Part",
     "SearchAnswer",

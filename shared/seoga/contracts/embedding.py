@@ -1,7 +1,6 @@
 """Embedding: passages and queries in, unit vectors out."""
 
-from __future__ import annotations
-
+# No postponed annotations here: FastAPI reads those of the routes, whose types are imported late.
 import base64
 import binascii
 from collections.abc import Sequence
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Protocol, TypeAlias
 
 from pydantic import BaseModel, Field
 
+from seoga.contracts.lent import from_header, lending, to_headers
 from seoga.errors import EmbeddingFailed, ProviderFault, unwire, wire
 from seoga.models import ContextSpec, EmbeddingSpec, ModelCard
 
@@ -154,7 +154,8 @@ class EmbeddingClient:
 
     def card(self, spec: EmbeddingSpec) -> ModelCard:
         """The identity of the model, as the service says it."""
-        return ModelCard(**self._http.json("POST", "/v1/card", json={"spec": asdict(spec)}))
+        body = {"spec": asdict(spec)}
+        return ModelCard(**self._http.json("POST", "/v1/card", json=body, headers=to_headers()))
 
     def embed_passages(
         self, passages: Sequence[Passage], spec: EmbeddingSpec
@@ -178,7 +179,8 @@ class EmbeddingClient:
     def embed_query(self, text: str, spec: EmbeddingSpec) -> Vector:
         """(d,) float32 of unit length."""
         body = {"spec": asdict(spec), "text": _utf8(text)}
-        return _unpack(self._http.json("POST", "/v1/query", json=body)["vector"])
+        answer = self._http.json("POST", "/v1/query", json=body, headers=to_headers())
+        return _unpack(answer["vector"])
 
     def contextualize(
         self, excerpts: Sequence[Excerpt], spec: ContextSpec
@@ -240,15 +242,18 @@ class QueryRequest(CardRequest):
     text: str
 
 
-def routes(engine: Embedding) -> APIRouter:
+def routes(engine: Embedding) -> "APIRouter":
     """The port as routes; FastAPI calls them in its thread pool."""
-    from fastapi import APIRouter
+    from fastapi import APIRouter, Header
 
     router = APIRouter(prefix="/v1")
 
     @router.post("/card")
-    def card(request: CardRequest) -> dict[str, Any]:
-        return engine.card(request.spec).to_json()
+    def card(
+        request: CardRequest, x_seoga_lent_keys: Annotated[str, Header()] = ""
+    ) -> dict[str, Any]:
+        with lending(from_header(x_seoga_lent_keys)):
+            return engine.card(request.spec).to_json()
 
     @router.post("/passages")
     def passages(request: PassagesRequest) -> dict[str, Any]:
@@ -256,8 +261,11 @@ def routes(engine: Embedding) -> APIRouter:
         return {"results": [_result_to(result) for result in results]}
 
     @router.post("/query")
-    def query(request: QueryRequest) -> dict[str, str]:
-        return {"vector": _pack(engine.embed_query(request.text, request.spec))}
+    def query(
+        request: QueryRequest, x_seoga_lent_keys: Annotated[str, Header()] = ""
+    ) -> dict[str, str]:
+        with lending(from_header(x_seoga_lent_keys)):
+            return {"vector": _pack(engine.embed_query(request.text, request.spec))}
 
     @router.post("/contexts")
     def contexts(request: ContextsRequest) -> dict[str, Any]:

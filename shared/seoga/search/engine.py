@@ -19,8 +19,9 @@ from seoga.search.query_vectors import QueryVectors
 from seoga.search.readers import reading
 from seoga.search.request import Retired, SearchAnswer, SearchRequest, check
 from seoga.search.standins import message_about
+from seoga.storage import generations
 
-__all__ = ["SearchAnswer", "SearchRequest", "search"]
+__all__ = ["SearchAnswer", "SearchRequest", "query_vector", "search"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +70,15 @@ def search(
     warnings = unknown_labels(kbs, request.labels)
     warnings += [f"{kb.name} was not searched: {error.message}" for kb, error in trouble]
     return _answer(parts, request, warnings)
+
+
+def query_vector(kb: Kb, query: str, embedding: Embedding) -> None:
+    """Makes the vector that a search of this KB needs, and so fills the embedder's cache. Raises a
+    SeogaError that says what is missing; a KB without vectors needs none."""
+    with reading(kb.db_path) as conn:
+        live = generations.live(conn)
+    if live is not None:
+        QueryVectors(analyse(query).text, embedding).get(kb, live[1])
 
 
 def _search_one(kb: Kb, request: SearchRequest, query: Query, vectors: QueryVectors) -> _Part:

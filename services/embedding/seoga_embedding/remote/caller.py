@@ -75,13 +75,15 @@ class Caller:
         hint = error.hint
         if error.trouble is Trouble.MODEL:
             hint = self.info.missing_model.format(model=self.endpoint.model)
-        return CallFailed(
+        named = CallFailed(
             error.trouble,
             f"{self.info.name} at {self.endpoint.url} (model {self.endpoint.model})"
             f" {error.message}",
             hint,
             wait_s=error.wait_s,
         )
+        named.key_name = self.endpoint.key_name
+        return named
 
 
 @dataclass(slots=True)

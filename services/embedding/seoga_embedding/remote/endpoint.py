@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 from urllib.parse import SplitResult, parse_qsl, urlsplit, urlunsplit
 
+from seoga.contracts.lent import lent_key
 from seoga.errors import ConfigError, EmbeddingFailed, ProviderFault
 from seoga.models import ContextSpec, EmbeddingSpec
 from seoga.settings import api_key, api_key_variable
@@ -35,6 +36,8 @@ def endpoint_of(
             f"{group}.baseUrl holds a key or password.",
             f"Keep it out of the address: {group}.apiKeyPreset names where it stands.",
         )
+    preset = spec.api_key_preset or info.preset
+    variable = api_key_variable(preset) if preset else ""
     path = parts.path.rstrip("/")
     for end in info.strip:
         path = path.removesuffix(end)
@@ -46,6 +49,8 @@ def endpoint_of(
         dimension=spec.dimension if isinstance(spec, EmbeddingSpec) else 0,
         keep_alive=spec.keep_alive,
         num_ctx=spec.num_ctx,
+        key_name=variable,
+        lent=with_key and bool(lent_key(variable)),
     )
 
 
@@ -71,19 +76,32 @@ def _split(info: RemoteInfo, spec: EmbeddingSpec | ContextSpec, group: str) -> S
 
 def _key(info: RemoteInfo, spec: EmbeddingSpec | ContextSpec) -> str:
     preset = spec.api_key_preset or info.preset
-    key = api_key(preset) if preset else ""
-    if any(ord(character) < 33 or ord(character) > 126 for character in key):
+    if not preset:
+        return ""
+    variable = api_key_variable(preset)
+    lent = lent_key(variable)
+    key = lent or api_key(preset)
+    if lent and not _possible(lent):
+        raise EmbeddingFailed(
+            f"The key for {info.name} holds a character that no key has.",
+            fault=ProviderFault.AUTH,
+        ).about_key(variable, refused=True)
+    if not _possible(key):
         raise ConfigError(
-            f"{api_key_variable(preset)} holds a character that no key has.",
+            f"{variable} holds a character that no key has.",
             "Look for a line end, a space or a quotation mark in it.",
         )
     # A server of one's own may want none; a key that the config names must be there.
     own = info.key_optional and bool(spec.base_url or not info.preset)
     if key or (own and not spec.api_key_preset):
         return key
-    variable = api_key_variable(preset)
     raise EmbeddingFailed(
         f"There is no API key for {info.name}: {variable} is not set.",
         f"Set {variable}, or {variable}_FILE to a file that holds it, for the embedding service.",
         fault=ProviderFault.AUTH,
-    )
+    ).about_key(variable, refused=False)
+
+
+def _possible(key: str) -> bool:
+    """Whether all its characters may stand in a key, and in a header."""
+    return all(33 <= ord(character) <= 126 for character in key)

@@ -55,12 +55,16 @@ class CallFailed(Exception):
         super().__init__(message)
         self.trouble, self.message, self.hint = trouble, message, hint
         self.wait_s, self.at = wait_s, at
+        self.key_name = ""
 
     def error(self) -> SeogaError:
         """The same as it leaves the service."""
         if self.trouble is Trouble.MODEL:
             return MissingDependency(self.message, self.hint)
-        return EmbeddingFailed(self.message, self.hint, fault=_FAULTS[self.trouble])
+        error = EmbeddingFailed(self.message, self.hint, fault=_FAULTS[self.trouble])
+        if self.trouble is Trouble.AUTH:
+            error.about_key(self.key_name, refused=True)
+        return error
 
     def refused(self) -> EmbeddingFailed:
         """The same as the error of one passage."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import replace
 
 from seoga import logs
 from seoga.models import ContextSpec, EmbeddingSpec
@@ -27,7 +28,7 @@ class Remotes:
         self.store = EmbeddingStore(config.base_path)
         self._memory = Memory(self.store)
         self._gates: dict[tuple[str, str], Gate] = {}
-        self._wires: dict[tuple[str, str, str], Wire] = {}
+        self._wires: dict[tuple[str, str], Wire] = {}
         self._senders: dict[tuple[str, EmbeddingSpec, str], Sender] = {}
         self._told: set[str] = set()
         self._lock = threading.Lock()
@@ -38,16 +39,20 @@ class Remotes:
         # The key is read each time: a corrected secret counts without a restart.
         which = (info.name, spec, endpoint.key)
         with self._lock:
-            if which not in self._senders:
-                self._tell(info, row)
-                sizes = Sizes(
-                    model_name(info.name, endpoint, row.model),
-                    self._memory,
-                    learns=info.limits.learns,
-                    fixed=spec.batch_size,
-                )
-                self._senders[which] = Sender(self._caller(info, endpoint), row, sizes)
-            return self._senders[which]
+            if (known := self._senders.get(which)) is not None:
+                return known
+            self._tell(info, row)
+            sizes = Sizes(
+                model_name(info.name, endpoint, row.model),
+                self._memory,
+                learns=info.limits.learns,
+                fixed=spec.batch_size,
+            )
+            sender = Sender(self._caller(info, endpoint), row, sizes)
+            # A lent key is its caller's: nothing that outlives the call may hold it.
+            if not endpoint.lent:
+                self._senders[which] = sender
+            return sender
 
     def caller(self, info: RemoteInfo, spec: ContextSpec) -> Caller:
         """What calls an LLM. Raises ConfigError, EmbeddingFailed (no key)."""
@@ -62,9 +67,9 @@ class Remotes:
             self._gates[at] = Gate(
                 " ".join(at), config.provider_calls, config.provider_calls_per_minute
             )
-        if (*at, endpoint.key) not in self._wires:
-            self._wires[(*at, endpoint.key)] = Wire(endpoint)
-        return Caller(info, endpoint, self._wires[(*at, endpoint.key)], self._gates[at])
+        if at not in self._wires:
+            self._wires[at] = Wire(replace(endpoint, key=""))
+        return Caller(info, endpoint, self._wires[at].with_key_of(endpoint), self._gates[at])
 
     def _tell(self, info: RemoteInfo, row: ModelRow) -> None:
         """Once a model that nobody knows."""

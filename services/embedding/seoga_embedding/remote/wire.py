@@ -26,9 +26,14 @@ _MOST_BYTES: Final = 512 << 20
 class Wire:
     """Connections to one endpoint, kept and re-used. Thread-safe."""
 
-    def __init__(self, endpoint: Endpoint, transport: httpx.BaseTransport | None = None) -> None:
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        transport: httpx.BaseTransport | None = None,
+        client: httpx.Client | None = None,
+    ) -> None:
         self._endpoint = endpoint
-        self._client = httpx.Client(
+        self._client = client or httpx.Client(
             transport=transport,
             timeout=_timeout(DOCUMENT_READ_S),
             limits=httpx.Limits(max_connections=16, max_keepalive_connections=8),
@@ -37,6 +42,10 @@ class Wire:
             # A proxy of the environment is for the world outside, not for this machine.
             trust_env=not _is_near(urlsplit(endpoint.url).hostname or ""),
         )
+
+    def with_key_of(self, endpoint: Endpoint) -> Wire:
+        """The same connections for another key."""
+        return Wire(endpoint, client=self._client)
 
     def send(self, call: Call, read_s: float = DOCUMENT_READ_S) -> Any:
         """The JSON of an answer. Raises CallFailed, also when whoever waits has no time left."""

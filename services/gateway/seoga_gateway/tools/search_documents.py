@@ -14,6 +14,7 @@ from seoga_gateway.tool import (
     BUDGET_BYTES,
     NOTICE,
     Call,
+    Keys,
     SearchAnswer,
     SearchRequest,
     Tool,
@@ -106,6 +107,8 @@ def search_documents(
     modified_after: Annotated[str, Field(description="Only newer documents (ISO date).")] = "",
     modified_before: Annotated[str, Field(description="Only older documents (ISO date).")] = "",
     lang: Annotated[str, Field(description="Only passages in this language: ko or en.")] = "",
+    *,
+    keys: Keys,
 ) -> Annotated[CallToolResult, SearchResults]:
     """Search the documents by words and by meaning. Each result shows where it stands and why it
     is here.
@@ -128,7 +131,7 @@ def search_documents(
         # The budget here is of bytes as they travel, counted below.
         max_chars=0,
     )
-    return answer(library(call).search(kb_id, request))
+    return answer(library(call).search(kb_id, request, keys))
 
 
 def answer(found: SearchAnswer) -> CallToolResult:
