@@ -136,6 +136,11 @@ class EmbeddingEngine:
             contexts = self._contexts
         return contexts.run(excerpts, spec)
 
+    def version(self, spec: EmbeddingSpec) -> str:
+        """See `Embedding`. Raises ConfigError, MissingDependency, EmbeddingFailed."""
+        sender = self._sender(spec)
+        return sender.version() if sender else ""
+
     def forecast_passages(self, passages: Sequence[Passage], spec: EmbeddingSpec) -> Forecast:
         """See `Embedding`. Raises ConfigError."""
         from seoga_embedding.forecast import of_passages

@@ -131,6 +131,14 @@ class Dialect(Protocol):
         """The digest in the answer to `digest_call`; None when the model is not there."""
         ...
 
+    def version_call(self) -> Call | None:
+        """The request that tells the version of the server; None where there is none."""
+        ...
+
+    def read_version(self, body: Any) -> str:
+        """The version in the answer to `version_call`, "" where it says none."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
@@ -186,7 +194,7 @@ class RemoteInfo:
     the environment ("": none is needed); a key may be missing where the address is the user's own
     and `key_optional`; ends of an address that are in `strip` are left out; `missing_model` is the
     way out when the model is not there ({model}). `dialect` is None where it gives no vectors,
-    `chat` where it has no LLM.
+    `chat` where it has no LLM; `least_version` is the oldest server that speaks the protocol.
     """
 
     name: str
@@ -199,3 +207,4 @@ class RemoteInfo:
     key_optional: bool = False
     strip: tuple[str, ...] = ()
     missing_model: str = "Check embedding.model."
+    least_version: str = ""

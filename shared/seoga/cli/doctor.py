@@ -52,24 +52,29 @@ class Check:
 
 def checks(stack: Stack) -> Iterator[Check]:
     """Every check, as it is made; none raises."""
-    yield _guarded("python", _python)
-    yield _guarded("sqlite", _sqlite)
+    # It needs `Check` of this file.
+    from seoga.cli.providers import provider_checks
+
+    yield guarded("python", _python)
+    yield guarded("sqlite", _sqlite)
     for name, (text, query) in _PROBES.items():
-        yield _guarded(f"keyword search in {name}", partial(_keyword, text, query))
-    yield _guarded("base path", lambda: _base_path(stack.settings.base_path))
-    yield _guarded("queue", lambda: _database(stack.settings.base_path, "queue"))
-    yield _guarded("embedding cache", lambda: _database(stack.settings.base_path, "embedding"))
+        yield guarded(f"keyword search in {name}", partial(_keyword, text, query))
+    yield guarded("base path", lambda: _base_path(stack.settings.base_path))
+    yield guarded("queue", lambda: _database(stack.settings.base_path, "queue"))
+    yield guarded("embedding cache", lambda: _database(stack.settings.base_path, "embedding"))
     for name in ("extraction", "embedding", "indexer"):
         if url := getattr(stack.settings, f"{name}_url"):
-            yield _guarded(f"{name} service", partial(_service, name, url))
-    yield _guarded("embedder", lambda: _embedder(stack))
-    yield _guarded("formats", lambda: _formats(stack))
+            yield guarded(f"{name} service", partial(_service, name, url))
+    yield guarded("embedder", lambda: _embedder(stack))
+    yield from provider_checks(stack)
+    yield guarded("formats", lambda: _formats(stack))
     yield from _passwords(stack)
     for program, use in _PROGRAMS.items():
         yield _program(program, use)
 
 
-def _guarded(name: str, check: Callable[[], str]) -> Check:
+def guarded(name: str, check: Callable[[], str]) -> Check:
+    """What a check says, or why it fails."""
     try:
         return Check(name, "ok", check())
     except SeogaError as error:

@@ -117,6 +117,11 @@ class Embedding(Protocol):
         """
         ...
 
+    def version(self, spec: EmbeddingSpec) -> str:
+        """The version of the provider's server, "" where it tells none. Raises MissingDependency
+        for one that is too old, EmbeddingFailed."""
+        ...
+
     def forecast_passages(self, passages: Sequence[Passage], spec: EmbeddingSpec) -> Forecast:
         """What `embed_passages` would take. Calls no provider and needs no key. Raises
         ConfigError."""
@@ -200,6 +205,11 @@ class EmbeddingClient:
             out += [_error_of(data) or Context(**data) for data in results]
         return out
 
+    def version(self, spec: EmbeddingSpec) -> str:
+        """See `Embedding`."""
+        answer = self._http.json("POST", "/v1/version", json={"spec": asdict(spec)})
+        return str(answer["version"])
+
     def forecast_passages(self, passages: Sequence[Passage], spec: EmbeddingSpec) -> Forecast:
         """See `Embedding`; at most 1,024 passages."""
         sent = [{key: _utf8(value) for key, value in asdict(one).items()} for one in passages]
@@ -254,6 +264,10 @@ def routes(engine: Embedding) -> "APIRouter":
     ) -> dict[str, Any]:
         with lending(from_header(x_seoga_lent_keys)):
             return engine.card(request.spec).to_json()
+
+    @router.post("/version")
+    def version(request: CardRequest) -> dict[str, str]:
+        return {"version": engine.version(request.spec)}
 
     @router.post("/passages")
     def passages(request: PassagesRequest) -> dict[str, Any]:

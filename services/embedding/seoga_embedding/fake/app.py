@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from typing import Any
 
@@ -23,6 +24,7 @@ from seoga_embedding.provider import Vector
 from seoga_embedding.providers.hashing import Hashing
 
 _UNKNOWN_DIMENSION = 256
+_HANGUL = re.compile("[가-힣]+")
 NOTICE = (
     "This is Seoga's fake provider. It speaks the protocols of OpenAI, Azure, Ollama, Gemini and"
     " Anthropic so that Seoga can be tried without a key. Its vectors are hashed words and its"
@@ -156,7 +158,7 @@ def _action(
 ) -> Response:
     rules, _ = how
     if action == "version":
-        return JSONResponse({"version": "0.9.0"})
+        return JSONResponse({"version": rules.version})
     if action == "tags":
         names = rules.models or ["bge-m3:latest", "nomic-embed-text:latest"]
         models = [{"name": name, "model": name, "digest": rules.digest} for name in names]
@@ -177,7 +179,8 @@ def _embed(protocol: Protocol, asked: Asked, rules: Rules, fault: Fault | None) 
         return _error(protocol, *refused)
     row = known_row(asked.model)
     own = row.dimension if row else _UNKNOWN_DIMENSION
-    vectors = Hashing(rules.dimension or asked.dimension or own).embed(asked.texts, "document")
+    texts = [_HANGUL.sub("unk", text) if rules.blind else text for text in asked.texts]
+    vectors = Hashing(rules.dimension or asked.dimension or own).embed(texts, "document")
     for at, text in enumerate(asked.texts):
         if rules.nan and rules.nan in text:
             vectors[at] = np.nan

@@ -36,7 +36,8 @@ class Fault(BaseModel):
 class Rules(BaseModel):
     """Limits like a real provider's. `key` is what callers must show (empty: nothing); `models`
     are those that are there (empty: any); a text that holds a word of `refuse` is refused, with
-    its number when `names_text`; one that holds `nan` or `zero` gets such a vector. An answer
+    its number when `names_text`; one that holds `nan` or `zero` gets such a vector; a `blind` model
+    takes every Hangul word for the same, as English vocabularies do. An answer
     leaves `latency` seconds after its call came; more than `max_at_once` calls at once are told to
     slow down. Of all calls the share `mishap_share` (by `seed`) meets one of `mishaps`, in turn."""
 
@@ -52,6 +53,8 @@ class Rules(BaseModel):
     zero: str = ""
     dimension: int = Field(default=0, ge=0, le=8192)
     digest: str = "0123456789abcdef"
+    version: str = "0.9.0"
+    blind: bool = False
     answer: str = ""
     latency: float = Field(default=0.0, ge=0, le=60)
     max_at_once: int = Field(default=10_000, ge=1)

@@ -17,6 +17,7 @@ from seoga_embedding.provider import (
     Reply,
     UnusableAnswer,
 )
+from seoga_embedding.providers._protocol import count_in, key_in
 from seoga_embedding.providers.openai import versioned
 
 API_VERSION: Final = "2023-06-01"
@@ -37,22 +38,19 @@ class AnthropicChat:
             "system": [_text(prompt.system, kept=True)],
             "messages": [{"role": "user", "content": [document, _text(prompt.passage)]}],
         }
-        headers = {"anthropic-version": API_VERSION}
-        if self._endpoint.key:
-            headers["x-api-key"] = self._endpoint.key
+        headers = {"anthropic-version": API_VERSION, **key_in("x-api-key", self._endpoint)}
         return Call(versioned(self._endpoint.url, "messages"), asked, headers)
 
     def read_reply(self, body: Any) -> Reply:
         """The text blocks; tokens that were read from the cache count as read."""
         try:
             blocks = [block for block in body["content"] if block.get("type") == "text"]
-            usage = body.get("usage") or {}
+            usage = body.get("usage")
         except (KeyError, TypeError, AttributeError) as error:
             raise UnusableAnswer("it holds no content") from error
         names = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
-        read = sum(usage.get(name) or 0 for name in names)
         text = "".join(block.get("text", "") for block in blocks)
-        return Reply(text, read, usage.get("output_tokens", 0))
+        return Reply(text, count_in(usage, *names), count_in(usage, "output_tokens"))
 
 
 def _text(text: str, *, kept: bool = False) -> dict[str, Any]:

@@ -23,12 +23,13 @@ from seoga_embedding.provider import (
     Reply,
     Role,
 )
+from seoga_embedding.providers._protocol import Nameless, key_in
 from seoga_embedding.providers.openai import messages, read_completion, read_openai
 
 API_VERSION: Final = "2024-10-21"
 
 
-class Azure:
+class Azure(Nameless):
     """Speaks to one deployment."""
 
     def __init__(self, endpoint: Endpoint, row: ModelRow) -> None:
@@ -44,20 +45,11 @@ class Azure:
         path, query = deployment_path(self._endpoint, "embeddings")
         if not query:
             asked["model"] = self._endpoint.model
-        return Call(path, asked, key_header(self._endpoint), query)
+        return Call(path, asked, key_in("api-key", self._endpoint), query)
 
     def read_vectors(self, body: Any, count: int) -> Answer:
         """The form is OpenAI's."""
         return read_openai(body, count)
-
-    def digest_call(self) -> Call | None:
-        """The protocol names no build."""
-        return None
-
-    def read_digest(self, body: Any) -> str | None:
-        """Nothing to read."""
-        del body
-        return ""
 
 
 class AzureChat:
@@ -73,7 +65,7 @@ class AzureChat:
         asked["max_tokens" if query else "max_completion_tokens"] = ANSWER_TOKENS
         if not query:
             asked["model"] = self._endpoint.model
-        return Call(path, asked, key_header(self._endpoint), query)
+        return Call(path, asked, key_in("api-key", self._endpoint), query)
 
     def read_reply(self, body: Any) -> Reply:
         """The form is OpenAI's."""
@@ -89,11 +81,6 @@ def deployment_path(endpoint: Endpoint, action: str) -> tuple[str, dict[str, str
         return f"/{action}", version
     start = "" if endpoint.url.endswith("/openai") else "/openai"
     return f"{start}/deployments/{quote(endpoint.model, safe='')}/{action}", version
-
-
-def key_header(endpoint: Endpoint) -> dict[str, str]:
-    """Azure's own header."""
-    return {"api-key": endpoint.key} if endpoint.key else {}
 
 
 PROVIDER = RemoteInfo(

@@ -24,11 +24,12 @@ from seoga_embedding.provider import (
     Role,
     UnusableAnswer,
 )
+from seoga_embedding.providers._protocol import Nameless, count_in, in_order, key_in
 
 TASKS: Final = {"query": "RETRIEVAL_QUERY", "document": "RETRIEVAL_DOCUMENT"}
 
 
-class Gemini:
+class Gemini(Nameless):
     """Speaks to the API for one model."""
 
     def __init__(self, endpoint: Endpoint, row: ModelRow) -> None:
@@ -37,7 +38,7 @@ class Gemini:
 
     def embed_call(self, texts: Sequence[str], role: Role) -> Call:
         """POST models/{model}:embedContent, or :batchEmbedContents."""
-        headers = key_header(self._endpoint)
+        headers = key_in("x-goog-api-key", self._endpoint)
         asked = [self._one(text, role) for text in texts]
         if len(asked) == 1:
             return Call(model_path(self._endpoint, "embedContent"), asked[0], headers)
@@ -59,23 +60,10 @@ class Gemini:
         if not isinstance(body, dict):
             raise UnusableAnswer("it is no object")
         found = [body["embedding"]] if "embedding" in body else body.get("embeddings")
-        if not isinstance(found, list):
-            raise UnusableAnswer("it holds no list `embeddings`")
-        if len(found) != count:
-            raise UnusableAnswer(f"it holds {len(found)} vectors for {count} texts")
-        vectors = [one.get("values") if isinstance(one, dict) else None for one in found]
-        usage = body.get("usageMetadata")
-        tokens = usage.get("promptTokenCount", 0) if isinstance(usage, dict) else 0
-        return Answer(vectors, tokens if isinstance(tokens, int) else 0)
-
-    def digest_call(self) -> Call | None:
-        """The protocol names no build."""
-        return None
-
-    def read_digest(self, body: Any) -> str | None:
-        """Nothing to read."""
-        del body
-        return ""
+        if isinstance(found, list):
+            found = [one.get("values") if isinstance(one, dict) else None for one in found]
+        tokens = count_in(body.get("usageMetadata"), "promptTokenCount")
+        return in_order(found, count, "embeddings", tokens)
 
 
 class GeminiChat:
@@ -94,7 +82,7 @@ class GeminiChat:
             "generationConfig": {"maxOutputTokens": ANSWER_TOKENS, "temperature": 0},
         }
         path = model_path(self._endpoint, "generateContent")
-        return Call(path, asked, key_header(self._endpoint))
+        return Call(path, asked, key_in("x-goog-api-key", self._endpoint))
 
     def read_reply(self, body: Any) -> Reply:
         """The first candidate; one that was blocked has no parts and says nothing."""
@@ -102,11 +90,11 @@ class GeminiChat:
             candidates = body.get("candidates") or [{}]
             parts = candidates[0].get("content", {}).get("parts", [])
             text = "".join(part.get("text", "") for part in parts if not part.get("thought"))
-            usage = body.get("usageMetadata") or {}
+            usage = body.get("usageMetadata")
         except (AttributeError, TypeError, IndexError) as error:
             raise UnusableAnswer("it holds no candidate") from error
-        counts = usage.get("promptTokenCount", 0), usage.get("candidatesTokenCount", 0)
-        return Reply(text, *counts)
+        read, written = "promptTokenCount", "candidatesTokenCount"
+        return Reply(text, count_in(usage, read), count_in(usage, written))
 
 
 def bare(model: str) -> str:
@@ -118,11 +106,6 @@ def model_path(endpoint: Endpoint, action: str) -> str:
     """The path behind a base address with or without the version."""
     version = "" if "/v1" in endpoint.url else "/v1beta"
     return f"{version}/models/{bare(endpoint.model)}:{action}"
-
-
-def key_header(endpoint: Endpoint) -> dict[str, str]:
-    """The key never stands in the address."""
-    return {"x-goog-api-key": endpoint.key} if endpoint.key else {}
 
 
 PROVIDER = RemoteInfo(

@@ -22,6 +22,7 @@ from seoga_embedding.provider import (
     Role,
     UnusableAnswer,
 )
+from seoga_embedding.providers._protocol import bearer, count_in, in_order
 
 
 class Ollama:
@@ -49,13 +50,7 @@ class Ollama:
     def read_vectors(self, body: Any, count: int) -> Answer:
         """In the order of the texts; they carry no index, so a wrong number places nothing."""
         found = body.get("embeddings") if isinstance(body, dict) else None
-        if not isinstance(found, list):
-            raise UnusableAnswer("it holds no list `embeddings`")
-        if len(found) != count:
-            raise UnusableAnswer(f"it holds {len(found)} vectors for {count} texts")
-        tokens = body.get("prompt_eval_count", 0)
-        vectors = [vector if isinstance(vector, list) else None for vector in found]
-        return Answer(vectors, tokens if isinstance(tokens, int) else 0)
+        return in_order(found, count, "embeddings", count_in(body, "prompt_eval_count"))
 
     def digest_call(self) -> Call | None:
         """GET /api/tags."""
@@ -70,6 +65,14 @@ class Ollama:
             if isinstance(model, dict) and names & {model.get("name"), model.get("model")}:
                 return str(model.get("digest", ""))[:12]
         return None
+
+    def version_call(self) -> Call | None:
+        """GET /api/version."""
+        return Call("/api/version", headers=bearer(self._endpoint))
+
+    def read_version(self, body: Any) -> str:
+        """The server's own."""
+        return str(body.get("version", "")) if isinstance(body, dict) else ""
 
 
 class OllamaChat:
@@ -100,14 +103,9 @@ class OllamaChat:
         """The message; what a model thought stands apart and is left out."""
         try:
             text = str(body["message"]["content"])
-            return Reply(text, body.get("prompt_eval_count", 0), body.get("eval_count", 0))
         except (KeyError, TypeError) as error:
             raise UnusableAnswer("it holds no message") from error
-
-
-def bearer(endpoint: Endpoint) -> dict[str, str]:
-    """A key, where a proxy in front of Ollama wants one."""
-    return {"authorization": f"Bearer {endpoint.key}"} if endpoint.key else {}
+        return Reply(text, count_in(body, "prompt_eval_count"), count_in(body, "eval_count"))
 
 
 def kept(keep_alive: str) -> str | int:
@@ -127,4 +125,5 @@ PROVIDER = RemoteInfo(
     limits=Limits(texts=512, tokens=60_000),
     key_optional=True,
     missing_model="ollama pull {model}",
+    least_version="0.4.0",
 )

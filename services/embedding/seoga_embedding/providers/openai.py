@@ -26,12 +26,13 @@ from seoga_embedding.provider import (
     Role,
     UnusableAnswer,
 )
+from seoga_embedding.providers._protocol import Nameless, bearer, count_in
 
 _VERSION = re.compile(r"/v\d+(?:(?:alpha|beta)\d*)?(?:/|$)")
 _PUBLIC = "https://api.openai.com/v1"
 
 
-class OpenAI:
+class OpenAI(Nameless):
     """Speaks to one endpoint."""
 
     def __init__(self, endpoint: Endpoint, row: ModelRow) -> None:
@@ -43,7 +44,8 @@ class OpenAI:
     def embed_call(self, texts: Sequence[str], role: Role) -> Call:
         """POST …/embeddings; the prefix of a role is part of the texts already."""
         del role
-        return Call(versioned(self._endpoint.url, "embeddings"), self.body(texts), self.headers())
+        path = versioned(self._endpoint.url, "embeddings")
+        return Call(path, self.body(texts), bearer(self._endpoint))
 
     def body(self, texts: Sequence[str]) -> dict[str, Any]:
         """What is asked, model included."""
@@ -53,23 +55,9 @@ class OpenAI:
             asked["dimensions"] = self._dimension
         return asked
 
-    def headers(self) -> dict[str, str]:
-        """The key, where there is one."""
-        key = self._endpoint.key
-        return {"authorization": f"Bearer {key}"} if key else {}
-
     def read_vectors(self, body: Any, count: int) -> Answer:
         """Placed by the index that each vector carries: no order is promised."""
         return read_openai(body, count)
-
-    def digest_call(self) -> Call | None:
-        """The protocol names no build."""
-        return None
-
-    def read_digest(self, body: Any) -> str | None:
-        """Nothing to read."""
-        del body
-        return ""
 
 
 class OpenAIChat:
@@ -81,7 +69,6 @@ class OpenAIChat:
 
     def chat_call(self, prompt: Prompt) -> Call:
         """POST …/chat/completions."""
-        key = self._endpoint.key
         # OpenAI's newer models refuse `max_tokens`, other servers do not know its successor.
         most = "max_completion_tokens" if self._public else "max_tokens"
         asked = {
@@ -89,8 +76,8 @@ class OpenAIChat:
             "messages": messages(prompt),
             most: ANSWER_TOKENS,
         }
-        headers = {"authorization": f"Bearer {key}"} if key else {}
-        return Call(versioned(self._endpoint.url, "chat/completions"), asked, headers)
+        path = versioned(self._endpoint.url, "chat/completions")
+        return Call(path, asked, bearer(self._endpoint))
 
     def read_reply(self, body: Any) -> Reply:
         """The first choice."""
@@ -111,11 +98,11 @@ def read_completion(body: Any) -> Reply:
         content = body["choices"][0]["message"].get("content") or ""
         if isinstance(content, list):
             content = "".join(part.get("text", "") for part in content)
-        usage = body.get("usage") or {}
-        counts = usage.get("prompt_tokens", 0), usage.get("completion_tokens", 0)
+        usage = body.get("usage")
     except (KeyError, IndexError, TypeError, AttributeError) as error:
         raise UnusableAnswer("it holds no choice with a message") from error
-    return Reply(str(content), *counts)
+    read, written = (count_in(usage, name) for name in ("prompt_tokens", "completion_tokens"))
+    return Reply(str(content), read, written)
 
 
 def versioned(url: str, path: str) -> str:
@@ -135,9 +122,7 @@ def read_openai(body: Any, count: int) -> Answer:
         if not isinstance(index, int) or not 0 <= index < count:
             raise UnusableAnswer(f"it holds a vector for text {index} of {count}")
         vectors[index] = _numbers(entry.get("embedding"))
-    usage = body.get("usage")
-    tokens = usage.get("total_tokens", 0) if isinstance(usage, dict) else 0
-    return Answer(vectors, tokens if isinstance(tokens, int) else 0)
+    return Answer(vectors, count_in(body.get("usage"), "total_tokens"))
 
 
 def _numbers(value: Any) -> Sequence[float] | None:

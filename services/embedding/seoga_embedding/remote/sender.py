@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -10,7 +11,7 @@ from typing import Final
 import numpy as np
 
 from seoga import metrics
-from seoga.errors import EmbeddingFailed, ProviderFault
+from seoga.errors import EmbeddingFailed, MissingDependency, ProviderFault
 from seoga_embedding.packing import bucket_of, pack, tokens_of
 from seoga_embedding.passages import Embedded
 from seoga_embedding.provider import Answer, Limits, ModelRow, Role, UnusableAnswer, Vector
@@ -79,6 +80,27 @@ class Sender:
             raise self._caller.named(error).error() from error
         self._digest = (time.monotonic() + _DIGEST_S, digest)
         return digest
+
+    def version(self) -> str:
+        """The version of its server; "" where the protocol tells none.
+
+        Raises MissingDependency when it is too old, EmbeddingFailed.
+        """
+        call = self._dialect.version_call()
+        if call is None:
+            return ""
+        least, info = self._caller.info.least_version, self._caller.info
+        try:
+            body = self._caller.tried(call, QUERY_READ_S, tries=2, urgent=True)
+        except CallFailed as error:
+            raise self._caller.named(error).error() from error
+        version = self._dialect.read_version(body)
+        if _parts(version) < _parts(least):
+            raise MissingDependency(
+                f"{info.name} at {self._caller.endpoint.url} has version {version or 'unknown'}.",
+                f"{least} or newer is needed: update it.",
+            )
+        return version
 
     def query(self, text: str) -> Vector:
         """(1, d) float32. One more try at most, and past the line of documents."""
@@ -227,3 +249,8 @@ class Sender:
             return dialect.read_vectors(body, len(texts)), seconds
         except (UnusableAnswer, TypeError, AttributeError) as error:
             raise CallFailed(Trouble.OUTPUT, f"sent an answer that is odd: {error}") from error
+
+
+def _parts(version: str) -> tuple[int, ...]:
+    """The numbers of a version ("0.5.0-rc1" is 0.5.0), for comparing."""
+    return tuple(int(part) for part in re.findall(r"\d+", version)[:3])
