@@ -27,7 +27,7 @@ from seoga_embedding.remote.spread import spread
 from seoga_embedding.remote.wire import DOCUMENT_READ_S
 from seoga_embedding.split import clean
 
-# Changes with every change of the prompt that changes answers: it is part of the cache's key.
+# For a change that asks anew though the words stay the same, as of how answers are read.
 PROMPT_VERSION: Final = 1
 _OUTLINE: Final = 3000
 _AROUND: Final = 1200
@@ -73,6 +73,13 @@ def prompt_of(excerpt: Excerpt, system: str = "") -> Prompt:
         )
     )
     return Prompt(system.strip() or SYSTEM, document, passage)
+
+
+def prompt_id(system: str = "") -> str:
+    """8 hex digits of all that is said around a chunk: the instruction and its form."""
+    shown = prompt_of(Excerpt("text", "title", "heading", "outline", "before", "after"), system)
+    words = "\0".join((str(PROMPT_VERSION), shown.system, shown.document, shown.passage))
+    return blake2b(words.encode(), digest_size=4).hexdigest()
 
 
 def _tagged(name: str, text: str, most: int) -> str:

@@ -136,6 +136,12 @@ class EmbeddingEngine:
             contexts = self._contexts
         return contexts.run(excerpts, spec)
 
+    def prompt_id(self, spec: ContextSpec) -> str:
+        """See `Embedding`."""
+        from seoga_embedding.contextualize import prompt_id
+
+        return prompt_id(spec.prompt)
+
     def version(self, spec: EmbeddingSpec) -> str:
         """See `Embedding`. Raises ConfigError, MissingDependency, EmbeddingFailed."""
         sender = self._sender(spec)

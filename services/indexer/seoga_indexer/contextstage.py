@@ -22,6 +22,7 @@ from seoga.errors import (
     ServiceUnavailable,
 )
 from seoga.models import ContextSpec, FileState, Stage
+from seoga.storage.documents import DocumentStore
 from seoga.storage.packing import PackedChunk, PackedFile, with_context
 from seoga.storage.records import FileRow
 from seoga.text.tokens import index_text
@@ -31,6 +32,8 @@ from seoga_indexer.versions import RAW
 
 Seen = TypeVar("Seen")
 
+# The meta key of the prompt that contexts of an index were asked with.
+PROMPT = "prompt"
 # A stop waits for so many answers at most.
 _PART = 16
 # The service tries each call a few times before it says that the provider is down.
@@ -40,11 +43,20 @@ _OUTLINE = 3000
 _FINAL = (ProviderFault.AUTH, ProviderFault.RATE)
 
 
-def identity_of(spec: ContextSpec) -> str:
-    """What makes contexts comparable: provider, model, prompt; "" where there are none."""
+def identity_of(spec: ContextSpec, embedding: Embedding, store: DocumentStore | None) -> str:
+    """What makes contexts comparable: provider, model, and all words of the prompt; "" where there
+    are none. While the service does not answer, the prompt is the one it had before."""
     if not spec.provider:
         return ""
-    return xxh3_64_hexdigest("\0".join((spec.provider, spec.model, spec.prompt)).encode())[:8]
+    try:
+        prompt = embedding.prompt_id(spec)
+    except SeogaError:
+        prompt = store.meta(PROMPT) if store else ""
+    return f"{_hash(spec.provider, spec.model, spec.prompt)}-{prompt}"
+
+
+def _hash(*words: str) -> str:
+    return xxh3_64_hexdigest("\0".join(words).encode())[:8]
 
 
 @dataclass(slots=True)

@@ -175,7 +175,9 @@ def _stale(kb: Kb, stack: Stack, store: DocumentStore, found: _Findings) -> list
     """What was made with other versions than a run would use now. Asks no provider: the model is
     compared by the names that the config and the index have."""
     now = versions.current(
-        stack.extraction.describe(), sizes_of(kb), identity_of(kb.context_spec())
+        stack.extraction.describe(),
+        sizes_of(kb),
+        identity_of(kb.context_spec(), stack.embedding, store),
     )
     outdated = versions.outdated(store, now)
     stale = sorted(outdated)

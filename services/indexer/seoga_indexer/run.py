@@ -32,7 +32,7 @@ from seoga_indexer import versions
 from seoga_indexer.budget import Budget
 from seoga_indexer.changes import Depth
 from seoga_indexer.channel import Channel, Stopped
-from seoga_indexer.contextstage import ContextStage, identity_of
+from seoga_indexer.contextstage import PROMPT, ContextStage, identity_of
 from seoga_indexer.embedstage import EmbedPlan, EmbedStage
 from seoga_indexer.outcome import Crash, EmbedDone, Message, TextDone
 from seoga_indexer.pipeline import Bench, sizes_of
@@ -112,7 +112,10 @@ class Run:
         sizes = sizes_of(self._kb)
         self._description = self._ports.extraction.describe()
         contexts = self._contexts()
-        self._versions = versions.current(self._description, sizes, identity_of(contexts.spec))
+        identity = identity_of(contexts.spec, self._ports.embedding, self._store)
+        self._versions = versions.current(self._description, sizes, identity)
+        if identity:
+            self._store.set_meta(PROMPT, identity.rpartition("-")[2])
         # A KB without an LLM has nothing to contextualize: its vectors are made anew.
         self._scans = self._order.partial is None or (
             self._order.partial == "contextualization" and bool(contexts.spec.provider)

@@ -117,6 +117,11 @@ class Embedding(Protocol):
         """
         ...
 
+    def prompt_id(self, spec: ContextSpec) -> str:
+        """What names the words that an LLM is asked in: another id wherever the built-in prompt,
+        its form or `spec.prompt` is another. Asks no provider."""
+        ...
+
     def version(self, spec: EmbeddingSpec) -> str:
         """The version of the provider's server, "" where it tells none. Raises MissingDependency
         for one that is too old, EmbeddingFailed."""
@@ -205,6 +210,11 @@ class EmbeddingClient:
             out += [_error_of(data) or Context(**data) for data in results]
         return out
 
+    def prompt_id(self, spec: ContextSpec) -> str:
+        """See `Embedding`."""
+        answer = self._http.json("POST", "/v1/prompt", json={"spec": asdict(spec)})
+        return str(answer["id"])
+
     def version(self, spec: EmbeddingSpec) -> str:
         """See `Embedding`."""
         answer = self._http.json("POST", "/v1/version", json={"spec": asdict(spec)})
@@ -239,10 +249,15 @@ class PassagesRequest(CardRequest):
     passages: Annotated[list[Passage], Field(max_length=MOST_PASSAGES)]
 
 
-class ContextsRequest(BaseModel):
-    """Excerpts to set in their place."""
+class PromptRequest(BaseModel):
+    """Which LLM and prompt?"""
 
     spec: ContextSpec
+
+
+class ContextsRequest(PromptRequest):
+    """Excerpts to set in their place."""
+
     excerpts: Annotated[list[Excerpt], Field(max_length=MOST_EXCERPTS)]
 
 
@@ -264,6 +279,10 @@ def routes(engine: Embedding) -> "APIRouter":
     ) -> dict[str, Any]:
         with lending(from_header(x_seoga_lent_keys)):
             return engine.card(request.spec).to_json()
+
+    @router.post("/prompt")
+    def prompt(request: PromptRequest) -> dict[str, str]:
+        return {"id": engine.prompt_id(request.spec)}
 
     @router.post("/version")
     def version(request: CardRequest) -> dict[str, str]:

@@ -270,3 +270,16 @@ def test_what_a_call_cost_is_counted_where_the_price_is_known(
     assert llm_price("claude-haiku-4-5-20251001", 1_000_000, 0) == 1.0
     assert llm_price("gemini-2.5-flash-lite", 1_000_000, 0) == 0.10
     assert llm_price("my-own", 1_000_000, 1) == 0
+
+
+def test_the_id_of_a_prompt_changes_with_its_words_and_its_form(
+    engine: EmbeddingEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from seoga_embedding import contextualize
+
+    spec = ContextSpec("openai", "m")
+    built_in = engine.prompt_id(spec)
+    assert built_in == engine.prompt_id(ContextSpec("anthropic", "other"))
+    assert engine.prompt_id(ContextSpec("openai", "m", prompt="Mine.")) != built_in
+    monkeypatch.setattr(contextualize, "SYSTEM", contextualize.SYSTEM + " Be brief.")
+    assert engine.prompt_id(spec) != built_in

@@ -71,6 +71,7 @@ class CountingEmbedding:
 
     def __init__(self) -> None:
         self.model = "bytes"
+        self.prompt = "p1"
         self.calls = 0
         self.texts: list[str] = []
         self.passages: list[Passage] = []
@@ -128,6 +129,11 @@ class CountingEmbedding:
         self.contexts += 1
         said = f"{spec.model} says of {excerpt.title}"
         return Context(said, "열쇠말, keyphrase", 80, 20, 0.001)
+
+    def prompt_id(self, spec: ContextSpec) -> str:
+        if self.context_faults:
+            raise self.context_faults[0]
+        return self.prompt
 
     def close(self) -> None:
         return

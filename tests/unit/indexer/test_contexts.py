@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from seoga.errors import EmbeddingFailed, MissingDependency, ProviderFault
+from seoga.errors import EmbeddingFailed, MissingDependency, ProviderFault, ServiceUnavailable
 
 LLM = {"provider": "openai", "model": "m1"}
 
@@ -205,3 +205,18 @@ def test_an_llm_comes_to_an_index_that_was_made_without(place: Any) -> None:
     assert place.found("keyphrase") == ["a.md"]
     assert place.query("SELECT count(*) FROM vectors") == [(1,)]
     place.check_whole()
+
+
+def test_another_built_in_prompt_asks_again_and_a_silent_service_does_not(place: Any) -> None:
+    place.write("a.md", "plain words")
+    place.run()
+    place.embedding.context_faults = [ServiceUnavailable("the service is away")]
+    place.run()
+    assert len(place.embedding.excerpts) == 1
+    assert place.engine.check_changes("kb").is_clean
+    place.embedding.context_faults = []
+    place.embedding.prompt = "p2"
+    assert not place.engine.check_changes("kb").is_clean
+    place.run()
+    assert len(place.embedding.excerpts) == 2
+    assert place.engine.check_changes("kb").is_clean

@@ -18,7 +18,7 @@ from seoga_indexer.embedstage import BATCH
 
 # Where no context is known yet: about as long as two sentences and a dozen keywords are.
 CONTEXT_CHARS: Final = 260
-_WORDS: Final = "이 문서의 맥락 of this passage "
+_WORDS: Final = "맥락 of the passage and its document "
 _One = TypeVar("_One")
 
 Words = tuple[str, str, str]

@@ -69,7 +69,9 @@ class _Work:
         survey, kinds = Survey(), list[Kind]()
         if scans:
             now = versions.current(
-                self.stack.extraction.describe(), sizes_of(kb), identity_of(contexts)
+                self.stack.extraction.describe(),
+                sizes_of(kb),
+                identity_of(contexts, self.stack.embedding, self.store),
             )
             redo = redo_of(self.store, now, self.order, scans)
             survey = look(kb, self.store, redo, opened)
