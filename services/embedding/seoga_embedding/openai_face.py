@@ -3,30 +3,62 @@
 from __future__ import annotations
 
 import base64
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 from fastapi import APIRouter
+from fastapi.concurrency import run_in_threadpool
+from fastapi.requests import Request
 from fastapi.responses import JSONResponse, Response
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ValidationError, field_validator
 
 from seoga.contracts.embedding import Embedding, Passage
-from seoga.errors import EmbeddingFailed
+from seoga.errors import EmbeddingFailed, SeogaError
 from seoga.models import EmbeddingSpec
 from seoga_embedding.packing import tokens_of
 from seoga_embedding.provider import ProviderInfo
 from seoga_embedding.registry import MODELS, providers
 
 _MOST = 2048
-Texts = Annotated[list[str], Field(min_length=1, max_length=_MOST)]
+_TOKENS = (
+    "token arrays cannot be read: tokens are those of another model. Send the text itself"
+    " (LangChain: check_embedding_ctx_length=False)"
+)
 
 
 class Asked(BaseModel):
     """What a client of the protocol sends; keys that it knows and we do not are ignored."""
 
     model: str
-    input: Annotated[str, Field(min_length=1)] | Texts
-    dimensions: int = 0
+    input: str | list[str]
+    dimensions: int | None = None
     encoding_format: Literal["float", "base64"] = "float"
+
+    @field_validator("input", mode="before")
+    @classmethod
+    def _texts(cls, value: object) -> object:
+        items = value if isinstance(value, list) else [value]
+        if any(isinstance(item, int | list) for item in items):
+            raise ValueError(_TOKENS)
+        if not 1 <= len(items) <= _MOST:
+            raise ValueError(f"send 1 to {_MOST} texts, not {len(items)}")
+        if "" in items:
+            raise ValueError("a text is empty")
+        return value
+
+
+class Refused(Exception):
+    """An answer that is an error, in OpenAI's form."""
+
+    def __init__(self, status: int, message: str, param: str = "", code: str = "") -> None:
+        super().__init__(message)
+        self.status, self.message, self.param, self.code = status, message, param, code
+
+    def response(self) -> Response:
+        """`{"error": {…}}`."""
+        kind = "invalid_request_error" if self.status < 500 else "server_error"
+        error = {"message": self.message, "type": kind}
+        told = {"param": self.param or None, "code": self.code or None}
+        return JSONResponse({"error": {**error, **told}}, self.status)
 
 
 def openai_routes(engine: Embedding) -> APIRouter:
@@ -35,33 +67,67 @@ def openai_routes(engine: Embedding) -> APIRouter:
 
     @router.get("/models")
     def models() -> dict[str, Any]:
-        data = [{"id": name, "object": "model", "owned_by": "seoga"} for name in _specs()]
-        return {"object": "list", "data": data}
+        return {"object": "list", "data": [_model(name) for name in _specs()]}
+
+    @router.get("/models/{name}")
+    def model(name: str) -> Response:
+        if name not in _specs():
+            return _unknown(name).response()
+        return JSONResponse(_model(name))
 
     @router.post("/embeddings")
-    def embeddings(asked: Asked) -> Response:
-        spec = _specs().get(asked.model)
-        if spec is None:
-            return _error(404, f"model {asked.model!r} is not here: {', '.join(_specs())}")
-        if asked.dimensions not in (0, own := engine.card(spec).dimension):
-            return _error(400, f"{asked.model} gives {own} dimensions, not {asked.dimensions}")
-        texts = [asked.input] if isinstance(asked.input, str) else asked.input
-        results = engine.embed_passages([Passage(text) for text in texts], spec)
-        data = []
-        for at, result in enumerate(results):
-            if isinstance(result, EmbeddingFailed):
-                return _error(400, f"'input[{at}]': {result.message}")
-            vector = result.vectors.mean(axis=0)
-            vector /= (vector @ vector) ** 0.5
-            packed = base64.b64encode(vector.astype("<f4").tobytes()).decode("ascii")
-            value = packed if asked.encoding_format == "base64" else vector.tolist()
-            data.append({"object": "embedding", "index": at, "embedding": value})
-        tokens = sum(map(tokens_of, texts))
-        usage = {"prompt_tokens": tokens, "total_tokens": tokens}
-        body = {"object": "list", "model": asked.model, "data": data, "usage": usage}
-        return JSONResponse(body)
+    async def embeddings(request: Request) -> Response:
+        body = await request.body()
+        try:
+            return JSONResponse(await run_in_threadpool(_answer, engine, body))
+        except Refused as refused:
+            return refused.response()
+        except SeogaError as error:
+            return Refused(error.status, f"{error.message} {error.hint}".strip()).response()
 
     return router
+
+
+def _answer(engine: Embedding, body: bytes) -> dict[str, Any]:
+    asked = _read(body)
+    spec = _specs().get(asked.model)
+    if spec is None:
+        raise _unknown(asked.model)
+    if asked.dimensions not in (None, 0, own := engine.card(spec).dimension):
+        message = f"{asked.model} gives {own} dimensions, not {asked.dimensions}"
+        raise Refused(400, message, "dimensions")
+    texts = [asked.input] if isinstance(asked.input, str) else asked.input
+    data = []
+    for at, result in enumerate(engine.embed_passages([Passage(text) for text in texts], spec)):
+        if isinstance(result, EmbeddingFailed):
+            raise Refused(400, f"'input[{at}]': {result.message}", "input")
+        vector = result.vectors.mean(axis=0)
+        vector /= (vector @ vector) ** 0.5
+        packed = base64.b64encode(vector.astype("<f4").tobytes()).decode("ascii")
+        value = packed if asked.encoding_format == "base64" else vector.tolist()
+        data.append({"object": "embedding", "index": at, "embedding": value})
+    tokens = sum(map(tokens_of, texts))
+    usage = {"prompt_tokens": tokens, "total_tokens": tokens}
+    return {"object": "list", "model": asked.model, "data": data, "usage": usage}
+
+
+def _read(body: bytes) -> Asked:
+    try:
+        return Asked.model_validate_json(body)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False, include_context=False)[0]
+        where = ".".join(str(part) for part in first["loc"])
+        message = first["msg"].removeprefix("Value error, ")
+        raise Refused(400, f"{where}: {message}" if where else message, where) from error
+
+
+def _model(name: str) -> dict[str, Any]:
+    return {"id": name, "object": "model", "created": 0, "owned_by": "seoga"}
+
+
+def _unknown(name: str) -> Refused:
+    message = f"model {name!r} is not here: {', '.join(_specs())}"
+    return Refused(404, message, "model", "model_not_found")
 
 
 def _specs() -> dict[str, EmbeddingSpec]:
@@ -72,10 +138,3 @@ def _specs() -> dict[str, EmbeddingSpec]:
         if isinstance(info, ProviderInfo)
         for name in (info.name, *(row.model for row in MODELS[info.name]))
     }
-
-
-def _error(status: int, message: str) -> Response:
-    kind = "invalid_request_error"
-    code = "model_not_found" if status == 404 else None
-    error = {"message": message, "type": kind, "param": None, "code": code}
-    return JSONResponse({"error": error}, status)

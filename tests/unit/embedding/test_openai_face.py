@@ -61,6 +61,12 @@ def test_the_builtin_model_is_there(client: TestClient) -> None:
         ({"input": []}, 400),
         ({"input": ""}, 400),
         ({"input": ["fine", " "]}, 400),
+        ({"input": ["fine", ""]}, 400),
+        ({"input": [1, 2, 3]}, 400),
+        ({"input": [[1, 2], [3]]}, 400),
+        ({"input": ["x"] * 2049}, 400),
+        ({"input": "x", "encoding_format": "hex"}, 400),
+        ({}, 400),
     ],
 )
 def test_what_cannot_be_done_is_said(
@@ -68,7 +74,28 @@ def test_what_cannot_be_done_is_said(
 ) -> None:
     response = ask(client, **body)
     assert response.status_code == status
-    assert response.json()
+    error = response.json()["error"]
+    assert set(error) == {"message", "type", "param", "code"}
+    assert error["type"] == "invalid_request_error"
+    assert error["message"]
+    assert error["code"] == ("model_not_found" if status == 404 else None)
+
+
+def test_tokens_instead_of_text_are_refused_with_the_way_out(client: TestClient) -> None:
+    error = ask(client, input=[[1, 2], [3]]).json()["error"]
+    assert error["param"] == "input"
+    assert "Send the text itself" in error["message"]
+
+
+def test_a_body_that_is_no_json_is_an_error_of_the_same_form(client: TestClient) -> None:
+    response = client.post("/v1/embeddings", content=b"{broken")
+    assert response.status_code == 400
+    assert response.json()["error"]["type"] == "invalid_request_error"
+
+
+def test_one_model_can_be_looked_up(client: TestClient) -> None:
+    assert client.get("/v1/models/builtin").json()["id"] == "builtin"
+    assert client.get("/v1/models/gpt-4").json()["error"]["code"] == "model_not_found"
 
 
 def test_our_own_provider_speaks_to_it(
