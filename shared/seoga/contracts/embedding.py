@@ -303,12 +303,7 @@ def routes(engine: Embedding) -> "APIRouter":
     @router.post("/contexts")
     def contexts(request: ContextsRequest) -> dict[str, Any]:
         results = engine.contextualize(request.excerpts, request.spec)
-        return {
-            "results": [
-                {"error": wire(one)} if isinstance(one, EmbeddingFailed) else asdict(one)
-                for one in results
-            ]
-        }
+        return {"results": [_context_to(one) for one in results]}
 
     @router.post("/passages/forecast")
     def forecast_passages(request: PassagesRequest) -> dict[str, Any]:
@@ -329,6 +324,10 @@ def _result_to(result: PassageVectors | EmbeddingFailed) -> dict[str, Any]:
         "penalties": _pack(result.penalties),
     }
     return out | ({"tokens": result.tokens} if result.tokens else {})
+
+
+def _context_to(result: Context | EmbeddingFailed) -> dict[str, Any]:
+    return {"error": wire(result)} if isinstance(result, EmbeddingFailed) else asdict(result)
 
 
 def _result_of(data: dict[str, Any]) -> PassageVectors | EmbeddingFailed:

@@ -33,7 +33,6 @@ _KNOWN = (
     "SELECT id, label, path, size, mtime_ns, scanned_ns, version, hash, state, stage, reason,"
     " chunk_count, format, indexed_at, {made} FROM files"
 )
-_KEEP = "INSERT OR REPLACE INTO extractions (hash, hint, made, data) VALUES (?, ?, ?, ?)"
 # The schemas that brought `files.made` and the kept extractions, and what is known of folders.
 _KEEPING, _FOLDERS = 2, 6
 _PENDING = (
@@ -45,7 +44,6 @@ _EVERY = _PENDING.replace(f"state = '{ChunkState.PENDING}' AND ", "")
 REDO = "redo"
 # Rows that are read at once: few at first, for a reader that is soon sent elsewhere.
 _FIRST_PAGE, _PAGE = 100, 5000
-_STATES = {state.value: state for state in FileState}
 # Vectors of a replaced model that go in one transaction: a fraction of a second.
 SWEPT = 2000
 
@@ -77,7 +75,7 @@ class DocumentStore:
                     f"{self._known} WHERE label = ? AND {where} ORDER BY path LIMIT ?",
                     (label, start, page),
                 ).fetchall()
-            yield from map(_known, rows)
+            yield from map(filerows.known, rows)
             if len(rows) < page:
                 return
             where, start, page = "path > ?", rows[-1][2], min(2 * page, _PAGE)
@@ -111,7 +109,7 @@ class DocumentStore:
             rows = conn.execute(
                 f"{self._known} WHERE hash = ? ORDER BY chunk_count = 0, id", (content_hash,)
             )
-            return [_known(row) for row in rows.fetchall()]
+            return [filerows.known(row) for row in rows.fetchall()]
 
     def makings(self) -> list[Making]:
         """What made the texts of this index, counted."""
@@ -163,7 +161,7 @@ class DocumentStore:
                 [(number, one.text, one.marks) for number, one in zip(ids, batch, strict=True)],
             )
             plan.apply(conn)
-            _keep(conn, [packed.kept for packed in batch])
+            filerows.keep(conn, [packed.kept for packed in batch])
             if reuse:
                 generations.borrow(conn, first)
         return ids
@@ -182,7 +180,7 @@ class DocumentStore:
             pairs = zip(rows, ids, strict=True)
             filerows.write(conn, [filerows.values(row, file_id) for row, file_id in pairs], known)
             plan.apply(conn)
-            _keep(conn, kept)
+            filerows.keep(conn, kept)
 
     def mark(self, file_ids: Sequence[int], state: FileState, reason: str, detail: str) -> None:
         """Sets state and reason only: chunks stay and stay searchable (an unreadable file that was
@@ -245,7 +243,7 @@ class DocumentStore:
         with self._read() as conn:
             sql = _EVERY if every else _PENDING
             rows = conn.execute(sql, (after, limit)).fetchall()
-        return [_waiting(row) for row in rows]
+        return [filerows.waiting(row) for row in rows]
 
     def words(self, file_id: int) -> list[StoredWords]:
         """The chunks of a file as the next run compares them, in order."""
@@ -389,20 +387,4 @@ class DocumentStore:
     def _one(self, where: str, values: tuple[object, ...]) -> KnownFile | None:
         with self._read() as conn:
             row = conn.execute(f"{self._known} WHERE {where}", values).fetchone()
-        return _known(row) if row else None
-
-
-def _keep(conn: sqlite3.Connection, kept: Sequence[Kept | None]) -> None:
-    conn.executemany(
-        _KEEP, [(one.hash, one.hint, one.made, one.data) for one in kept if one is not None]
-    )
-
-
-def _known(row: tuple[Any, ...]) -> KnownFile:
-    head, state, tail = row[:8], _STATES[row[8]], row[9:]
-    return KnownFile._make((*head, state, *tail))
-
-
-def _waiting(row: tuple[Any, ...]) -> PendingChunk:
-    head, path, tail = row[:3], tuple(json.loads(row[3])), row[4:]
-    return PendingChunk(*(*head, path, *tail))
+        return filerows.known(row) if row else None

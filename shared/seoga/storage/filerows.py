@@ -1,6 +1,6 @@
-"""Rows of the file table: found again by identity, inserted and replaced in few statements.
+"""Rows of the file table and what hangs on them: found again, read, replaced in few statements.
 
-All functions run inside the caller's write transaction.
+What writes runs inside the caller's write transaction.
 """
 
 from __future__ import annotations
@@ -11,10 +11,11 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import count
+from typing import Any
 
 from seoga.models import ChunkState, FileState, Stage
 from seoga.storage.folders import forget_above
-from seoga.storage.records import FileRow
+from seoga.storage.records import FileRow, Kept, KnownFile, PendingChunk
 
 _COLUMNS = (
     *("label", "path", "size", "mtime_ns", "scanned_ns", "version", "hash", "url"),
@@ -30,6 +31,9 @@ _FIND = (
     " ON files.label = json_extract(wanted.value, '$[0]')"
     " AND files.path = json_extract(wanted.value, '$[1]')"
 )
+
+_KEEP = "INSERT OR REPLACE INTO extractions (hash, hint, made, data) VALUES (?, ?, ?, ?)"
+_STATES = {state.value: state for state in FileState}
 
 Values = tuple[object, ...]
 
@@ -81,3 +85,22 @@ def settled(row: FileRow, states: Collection[str]) -> FileRow:
         state = FileState.DEGRADED if some else FileState.FAILED
         return replace(row, state=state, stage=Stage.EMBED, reason=row.reason or "embedding")
     return row
+
+
+def keep(conn: sqlite3.Connection, kept: Sequence[Kept | None]) -> None:
+    """Keeps whole extractions by the hash of their file's content."""
+    conn.executemany(
+        _KEEP, [(one.hash, one.hint, one.made, one.data) for one in kept if one is not None]
+    )
+
+
+def known(row: tuple[Any, ...]) -> KnownFile:
+    """A row of the file table as the document store selects it."""
+    head, state, tail = row[:8], _STATES[row[8]], row[9:]
+    return KnownFile._make((*head, state, *tail))
+
+
+def waiting(row: tuple[Any, ...]) -> PendingChunk:
+    """A row of the chunk table as the document store selects it for vectors."""
+    head, path, tail = row[:3], tuple(json.loads(row[3])), row[4:]
+    return PendingChunk(*(*head, path, *tail))
