@@ -6,11 +6,8 @@ import json
 import re
 import ssl
 import threading
-import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from functools import cache, cached_property
 from random import SystemRandom
 from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
@@ -19,6 +16,7 @@ from urllib.parse import urljoin, urlsplit
 from seoga import logs
 from seoga.errors import ExtractionFailed, Reason
 from seoga_indexer.source import SourceUnavailable
+from seoga_indexer.sources._answers import AGAIN, Again, in_pieces, message_of, wait_of
 from seoga_indexer.sources._login import Login, Refused
 
 if TYPE_CHECKING:
@@ -30,7 +28,6 @@ _TRIES = 5
 _FIRST_WAIT_S, _LONGEST_WAIT_S = 0.5, 60.0
 # A server that asks for more than this is asked again by the next run, not by this one.
 _MOST_TOLD_S, _MOST_WAITED_S = 300.0, 900.0
-_AGAIN = frozenset((408, 425, 429, 500, 502, 503, 504))
 _JSON_BYTES, _JSON_S, _FILE_S = 64 << 20, 300.0, 3600.0
 _HOPS = 4
 # So many calls in a row without an answer, after all their tries, end the asking.
@@ -49,15 +46,6 @@ class Missing(SourceUnavailable):
 
 class Denied(SourceUnavailable):
     """The key is good, and may not read this."""
-
-
-class _Again(Exception):
-    """Worth another try, after `wait` seconds where the server has said so. `silent`: it did not
-    answer at all, or for nobody."""
-
-    def __init__(self, why: str, wait: float | None = None, silent: bool = True) -> None:
-        super().__init__(why)
-        self.wait, self.silent = wait, silent
 
 
 class Rest:
@@ -109,7 +97,7 @@ class Rest:
             to.seek(0)
             to.truncate()
             with self._sent("GET", url, away=True) as response:
-                for piece in _pieces(response, _FILE_S, self._stop):
+                for piece in in_pieces(response, _FILE_S, self._stop):
                     if to.tell() + len(piece) > most:
                         raise ExtractionFailed(
                             f"larger than {most >> 20} MiB", reason=Reason.TOO_LARGE
@@ -122,7 +110,7 @@ class Rest:
         method = "GET" if body is None else "POST"
         with self._sent(method, path, params=params, json=body) as response:
             held = bytearray()
-            for piece in _pieces(response, _JSON_S, self._stop):
+            for piece in in_pieces(response, _JSON_S, self._stop):
                 held += piece
                 if len(held) > _JSON_BYTES:
                     raise SourceUnavailable(
@@ -137,7 +125,7 @@ class Rest:
         try:
             answer = json.loads(held)
         except ValueError as error:
-            raise _Again("its answer is cut off or no JSON", silent=False) from error
+            raise Again("its answer is cut off or no JSON", silent=False) from error
         if not isinstance(answer, dict):
             raise SourceUnavailable(f"{self.host} answers {path} with no object")
         return answer
@@ -154,7 +142,7 @@ class Rest:
                 raise self._end
             try:
                 answer = ask()
-            except _Again as error:
+            except Again as error:
                 self._wait(number, error)
             except Refused as error:
                 # Every further call would be refused as well, and may lock the account.
@@ -165,7 +153,7 @@ class Rest:
                 return answer
         raise AssertionError("the last try raises")
 
-    def _wait(self, number: int, error: _Again) -> None:
+    def _wait(self, number: int, error: Again) -> None:
         """Before the next try; raises SourceUnavailable where there is none."""
         why = self._login.redacted(str(error))
         backoff = min(_LONGEST_WAIT_S, _FIRST_WAIT_S * 2**number) * _random.uniform(0.5, 1.0)
@@ -210,7 +198,7 @@ class Rest:
                     target = self._redirected(target, response, away)
                     options.pop("params", None)
         except httpx.TransportError as error:
-            raise _Again(f"{type(error).__name__} {error}".strip()[:200]) from error
+            raise Again(f"{type(error).__name__} {error}".strip()[:200]) from error
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             raise SourceUnavailable(f"{self.host} cannot be asked: {error}") from error
         raise SourceUnavailable(f"{self.host} redirects in a circle")
@@ -258,13 +246,13 @@ class Rest:
                 raise self._login.refused(self.host, "it takes the caller for anonymous")
         if status < 400:
             return
-        if status in _AGAIN:
-            told = _told(response.headers.get("retry-after", ""))
-            raise _Again(f"HTTP {status}", told, silent=status != 500)
+        if status in AGAIN:
+            told = wait_of(response.headers.get("retry-after", ""))
+            raise Again(f"HTTP {status}", told, silent=status != 500)
         raise self._fault(status, response)
 
     def _fault(self, status: int, response: httpx.Response) -> SourceUnavailable:
-        said = self._login.redacted(_message(response, self._stop))
+        said = self._login.redacted(message_of(response, self._stop))
         text = f"{self.host} answers HTTP {status}{': ' * bool(said)}{said}"
         if status == 403:
             denied = self._login.refused(self.host, text.removeprefix(f"{self.host} answers "))
@@ -289,47 +277,3 @@ def _trust() -> ssl.SSLContext:
     trust = ssl.create_default_context()
     trust.load_verify_locations(certifi.where())
     return trust
-
-
-def _pieces(response: httpx.Response, seconds: float, stop: threading.Event) -> Iterator[bytes]:
-    deadline = time.monotonic() + seconds
-    for piece in response.iter_bytes(1 << 16):
-        if stop.is_set() or time.monotonic() > deadline:
-            raise _Again("its answer takes too long")
-        yield piece
-
-
-def _message(response: httpx.Response, stop: threading.Event) -> str:
-    """What an error says for people, in one line."""
-    held = b""
-    for piece in _pieces(response, 10.0, stop):
-        held += piece
-        if len(held) > 1 << 16:
-            break
-    try:
-        data = json.loads(held)
-    except ValueError:
-        return ""
-    if not isinstance(data, dict):
-        return ""
-    errors = data.get("errors")
-    found = [data.get("message"), *_listed(data.get("errorMessages")), *_listed(errors)]
-    found += errors.values() if isinstance(errors, dict) else ()
-    texts = (str(one.get("title", "") if isinstance(one, dict) else one or "") for one in found)
-    return " ".join(" ".join(texts).split())[:300]
-
-
-def _listed(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else []
-
-
-def _told(text: str) -> float | None:
-    """Seconds of a Retry-After header, in both of its forms."""
-    if re.fullmatch(r"\d{1,9}", text.strip()):
-        return float(text)
-    try:
-        then = parsedate_to_datetime(text)
-    except (ValueError, TypeError):
-        return None
-    now = datetime.now(UTC)
-    return max(0.0, (then.replace(tzinfo=then.tzinfo or UTC) - now).total_seconds())

@@ -16,6 +16,7 @@ class FakeConfluence(FakeServer):
         self.prefix = "/wiki" if cloud else "/confluence"
         self.pages: dict[str, dict[str, Any]] = {}
         self.files: dict[str, dict[str, Any]] = {}
+        self.comments: dict[str, dict[str, Any]] = {}
         super().__init__()
 
     def write(self, number: str, title: str, body: str, **more: Any) -> None:
@@ -29,6 +30,14 @@ class FakeConfluence(FakeServer):
         """Makes an attachment, or a new version of it."""
         version = self.files.get(number, {}).get("version", 0) + 1
         self.files[number] = {"page": page, "name": name, "data": data, "version": version}
+
+    def comment(self, number: str, page: str, body: str, **more: Any) -> None:
+        """Makes a comment, or a new version of it; `on` words of the page, or as `reply` to one."""
+        version = self.comments.get(number, {}).get("version", 0) + 1
+        self.comments[number] = {
+            "page": page, "body": body, "version": version,
+            "on": "", "reply": "", "resolved": False,
+        } | more  # fmt: skip
 
     def answer(self, request: Request) -> Reply:
         for pattern, method, only in _ROUTES:
@@ -77,6 +86,42 @@ class FakeConfluence(FakeServer):
             "_links": {"webui": f"/spaces/{self.space}/pages/{number}/Title"},
         }  # fmt: skip
 
+    def v2_comments(self, request: Request, folder: str, page: str, kind: str) -> Reply:
+        assert request.params["body-format"] == "storage"
+        path = f"/wiki/api/v2/{folder}/{page}/{kind}"
+        return self._v2_stepped(request, path, self._told(page, kind, ""))
+
+    def v2_replies(self, request: Request, kind: str, number: str) -> Reply:
+        page = self.comments[number]["page"]
+        path = f"/wiki/api/v2/{kind}/{number}/children"
+        return self._v2_stepped(request, path, self._told(page, kind, number))
+
+    def _told(self, page: str, kind: str, reply: str) -> list[dict[str, Any]]:
+        return [
+            self._v2_comment(number)
+            for number, one in self.comments.items()
+            if (one["page"], one["reply"], bool(one["on"])) == (page, reply, kind[0] == "i")
+        ]
+
+    def _v2_comment(self, number: str) -> dict[str, Any]:
+        one = self.comments[number]
+        told: dict[str, Any] = {
+            "id": number, "status": "current",
+            "version": {"number": one["version"], "createdAt": "2024-05-03T10:00:00.000Z"},
+            "body": {"storage": {"representation": "storage", "value": one["body"]}},
+        }  # fmt: skip
+        if one["on"]:
+            told["properties"] = {"inlineMarkerRef": "r", "inlineOriginalSelection": one["on"]}
+            told["resolutionStatus"] = "resolved" if one["resolved"] else "open"
+        return told
+
+    def _v2_stepped(self, request: Request, path: str, found: list[dict[str, Any]]) -> Reply:
+        start = int(request.params.get("cursor", "c0")[1:])
+        links: dict[str, str] = {"base": self.url}
+        if start + self.size < len(found):
+            links["next"] = f"{path}?limit=250&cursor=c{start + self.size}"
+        return Reply({"results": found[start : start + self.size], "_links": links})
+
     # The first API: all of Data Center, search and files of Cloud
 
     def content(self, request: Request) -> Reply:
@@ -89,7 +134,9 @@ class FakeConfluence(FakeServer):
         cql = request.params["cql"]
         if "(" in cql:
             return Reply({"statusCode": 400, "message": f"Could not parse cql : {cql}"}, 400)
-        if "type = attachment" in cql:
+        if "type = comment" in cql:
+            found = [self._v1_comment(n) | self._holder(n) for n in self.comments]
+        elif "type = attachment" in cql:
             found = [self._file(n) | self._container(n) for n in self.files]
         else:
             found = [self._v1(n, request) for n in self.pages]
@@ -111,6 +158,30 @@ class FakeConfluence(FakeServer):
     def children(self, request: Request, number: str) -> Reply:
         found = [self._file(n) for n, file in self.files.items() if file["page"] == number]
         return self._stepped(request, f"/rest/api/content/{number}/child/attachment", found)
+
+    def v1_comments(self, request: Request, number: str) -> Reply:
+        assert request.params["depth"] == "all"
+        found = [self._v1_comment(n) for n, one in self.comments.items() if one["page"] == number]
+        return self._stepped(request, f"/rest/api/content/{number}/child/comment", found)
+
+    def _v1_comment(self, number: str) -> dict[str, Any]:
+        one = self.comments[number]
+        extensions: dict[str, Any] = {"location": "inline" if one["on"] else "footer"}
+        if one["on"]:
+            extensions["inlineProperties"] = {"originalSelection": one["on"]}
+            extensions["resolution"] = {"status": "resolved" if one["resolved"] else "open"}
+        return {
+            "id": number, "type": "comment", "status": "current", "extensions": extensions,
+            "version": {
+                "number": one["version"], "when": "2024-05-03T10:00:00.000+09:00",
+                "by": {"displayName": "박검색"},
+            },
+            "body": {"storage": {"value": one["body"], "representation": "storage"}},
+        }  # fmt: skip
+
+    def _holder(self, number: str) -> dict[str, Any]:
+        page = self.comments[number]["page"]
+        return {"container": {"id": page, "type": self.pages[page]["type"]}}
 
     def download(self, request: Request, page: str, name: str) -> Reply:
         for file in self.files.values():
@@ -142,6 +213,13 @@ class FakeConfluence(FakeServer):
             mine = [self._file(n) for n, file in self.files.items() if file["page"] == number]
             links = {"next": "x"} if len(mine) > self.size else {}
             made["children"] = {"attachment": {"results": mine[: self.size], "_links": links}}
+        if "children.comment" in request.params.get("expand", ""):
+            told = [
+                self._v1_comment(n)
+                for n, one in self.comments.items()
+                if (one["page"], one["reply"]) == (number, "")
+            ]
+            made.setdefault("children", {})["comment"] = {"results": told[: self.size]}
         return made
 
     def _file(self, number: str) -> dict[str, Any]:
@@ -162,9 +240,12 @@ _ROUTES: tuple[tuple[str, str, bool | None], ...] = (
     (r"/api/v2/spaces", "spaces", True),
     (r"/api/v2/spaces/(\w+)/(pages|blogposts)", "in_space", True),
     (r"/api/v2/(pages|blogposts)/(\w+)", "v2_page", True),
+    (r"/api/v2/(pages|blogposts)/(\w+)/((?:footer|inline)-comments)", "v2_comments", True),
+    (r"/api/v2/((?:footer|inline)-comments)/(\w+)/children", "v2_replies", True),
     (r"/rest/api/content/search", "search", None),
     (r"/rest/api/content", "content", False),
     (r"/rest/api/content/(\w+)", "one", None),
+    (r"/rest/api/content/(\w+)/child/comment", "v1_comments", False),
     (r"/rest/api/content/(\w+)/child/attachment", "children", None),
     (r"/download/attachments/(\w+)/([^/]+)", "download", None),
 )

@@ -85,23 +85,22 @@ def test_the_requests_are_those_of_the_documentation(wiki: FakeConfluence, means
     listing(source(wiki), means)
     asked = [(request.path.removeprefix(wiki.prefix), request.params) for request in wiki.seen]
     expand = "version,children.attachment.version"
+    search = {"limit": "100", "expand": "version,container"}
+    comments = ("/rest/api/content/search", {"cql": 'space = "DEV" and type = comment'} | search)
     if wiki.cloud:
         assert asked == [
+            comments,
             ("/api/v2/spaces", {"keys": "DEV", "limit": "1"}),
             ("/api/v2/spaces/98304/pages", {"limit": "250", "status": "current"}),
             ("/api/v2/spaces/98304/blogposts", {"limit": "250", "status": "current"}),
             (
                 "/rest/api/content/search",
-                {
-                    "cql": 'space = "DEV" and type = attachment',
-                    "limit": "100",
-                    "expand": "version,container",
-                },
+                {"cql": 'space = "DEV" and type = attachment'} | search,
             ),
         ]
     else:
         common = {"spaceKey": "DEV", "status": "current", "start": "0", "limit": "100"}
-        assert asked == [
+        assert asked == [comments] + [
             ("/rest/api/content", common | {"type": kind, "expand": expand})
             for kind in ("page", "blogpost")
         ]
@@ -243,7 +242,7 @@ def test_a_server_without_the_search_is_asked_page_by_page_for_files(means: Mean
     fake = FakeConfluence(cloud=True)
     fake.write("1", "t", "<p>x</p>")
     with closing(fake):
-        fake.fail("/rest/api/content/search", Reply({"message": "gone"}, 404))
+        fake.fail("/rest/api/content/search", Reply({"message": "gone"}, 404), times=2)
         fake.fail("/pages/1/attachments", Reply({"results": [], "_links": {}}))
         assert [item.path for item in listing(source(fake), means)] == ["pages/1"]
         assert fake.calls("/api/v2/pages/1/attachments")

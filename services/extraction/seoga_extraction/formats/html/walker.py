@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from lxml.html import HtmlElement
 
 _LANGUAGE = re.compile(r"\b(?:language|lang|highlight-source|sourceCode)[- ]([\w+#-]+)")
+# How pages mark what readers have said below them (schema.org).
+_COMMENT = "//schema.org/Comment"
 
 
 class Walker:
@@ -32,6 +34,7 @@ class Walker:
     def __init__(self) -> None:
         self._outline = Outline()
         self._inline: list[str] = []
+        self._kind = SectionKind.PARAGRAPH
 
     def walk(self, element: HtmlElement) -> Iterator[Section]:
         """The sections of the element's content."""
@@ -56,8 +59,12 @@ class Walker:
             return
         yield from self._flush()
         if special is None:
+            outer = self._kind
+            if _COMMENT in child.get("itemtype", ""):
+                self._kind = SectionKind.COMMENT
             yield from self._content(child, depth)
             yield from self._flush()
+            self._kind = outer
         else:
             yield from special(child, depth)
 
@@ -72,7 +79,7 @@ class Walker:
         text = tidy("".join(self._inline))
         self._inline = []
         if text:
-            yield Section(text, heading_path=self._outline.path)
+            yield Section(text, self._kind, self._outline.path)
 
     def _heading(self, element: HtmlElement, _: int) -> Iterator[Section]:
         title = one_line(inline(element)).removesuffix("¶").strip()

@@ -4,37 +4,48 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from typing import Any
-from urllib.parse import parse_qsl, urlsplit
 
+from seoga import logs
 from seoga.models import Item
 from seoga_indexer.source import SourceUnavailable
 from seoga_indexer.sources._reading import dig, moment_ns, part
-from seoga_indexer.sources._rest import Missing, Rest
+from seoga_indexer.sources._rest import Denied, Missing, Rest
+from seoga_indexer.sources.confluence.comments import Comments, listed
+from seoga_indexer.sources.confluence.paged import results
 from seoga_indexer.sources.confluence.pages import FOLDERS, Pages
 from seoga_indexer.sources.confluence.server import Server
 
 # More are not given where anything is expanded; the second API of Cloud gives 250.
 _LIMIT, _LIMIT_V2 = "100", "250"
 _EXPAND = "version,children.attachment.version"
-_STEPS = frozenset(("cursor", "start", "limit", "next"))
-_MOST_STEPS = 100_000
+# A query is not to be joined with another: the first comments stand beside each page.
+_EXPAND_CQL = f"{_EXPAND},container,children.comment.version"
 
 _Json = dict[str, Any]
+
+log = logs.get("indexer")
 
 
 class Listing:
     """Lists one source. Every method raises SourceUnavailable when it cannot be complete."""
 
     def __init__(
-        self, rest: Rest, server: Server, options: Mapping[str, Any], pages: Pages
+        self,
+        rest: Rest,
+        server: Server,
+        options: Mapping[str, Any],
+        pages: Pages,
+        comments: Comments,
     ) -> None:
-        self._rest, self._server, self._pages = rest, server, pages
+        self._rest, self._server, self._pages, self._comments = rest, server, pages, comments
         self._space = str(options.get("space", ""))
         self._cql = str(options.get("cql", ""))
 
     def items(self, label: str) -> Iterator[Item]:
         """Each page, blog post and attachment, once each, in the order of the server."""
         seen: set[str] = set()
+        if self._space:
+            self._learn_comments()
         for path, content in self._contents():
             if path not in seen:
                 seen.add(path)
@@ -47,15 +58,23 @@ class Listing:
             raise SourceUnavailable(f"{self._rest.host} lists {path} without a version")
         links = dig(content, "_links") or {}
         attached = path.count("/") > 1
+        # A new comment is no new version of its page; a reader of the index would miss it.
+        mark = "" if attached else self._comments.mark(_id(content))
         link = links.get("download") or content.get("downloadLink") if attached else None
         return Item(
             label,
             path,
             int(dig(content, "extensions", "fileSize") or content.get("fileSize") or 0),
             moment_ns(dig(version, "when") or dig(version, "createdAt")),
-            str(number),
+            f"{number}+{mark}" if mark else str(number),
             self._server.shown(str(link or links.get("webui") or "")),
         )
+
+    def _learn_comments(self) -> None:
+        try:
+            self._comments.learn(listed(self._rest, self._space))
+        except (Missing, Denied) as error:
+            log.warning("new comments are not seen before their page changes", why=error.message)
 
     def _contents(self) -> Iterator[tuple[str, _Json]]:
         if self._cql:
@@ -72,10 +91,11 @@ class Listing:
             yield from self._of_space()
 
     def _searched(self, cql: str) -> Iterator[tuple[str, _Json]]:
-        params = {"cql": cql, "limit": _LIMIT, "expand": f"{_EXPAND},container"}
+        params = {"cql": cql, "limit": _LIMIT, "expand": _EXPAND_CQL}
         for content in self._all("/rest/api/content/search", params):
             kind = content.get("type")
             if kind in FOLDERS:
+                self._comments.learn_page(_id(content), dig(content, "children", "comment") or {})
                 yield from self._with_attachments(FOLDERS[kind], content)
             elif kind == "attachment" and (found := self._attachment_found(content)):
                 yield found
@@ -149,26 +169,7 @@ class Listing:
                     yield _attached(path, attachment), attachment
 
     def _all(self, path: str, params: Mapping[str, str]) -> Iterator[_Json]:
-        """The results of all pages: of their next link only the step is taken, never the host."""
-        asked = dict(params)
-        steps: set[tuple[tuple[str, str], ...]] = set()
-        while len(steps) < _MOST_STEPS:
-            answer = self._rest.json(path, asked)
-            results = answer.get("results")
-            if not isinstance(results, list):
-                raise SourceUnavailable(f"{self._rest.host} answers {path} without results")
-            yield from (one for one in results if isinstance(one, dict))
-            link = dig(answer, "_links", "next")
-            if not link:
-                return
-            step = {k: v for k, v in parse_qsl(urlsplit(str(link)).query) if k in _STEPS}
-            key = tuple(sorted(step.items()))
-            if not step or key in steps:
-                break
-            steps.add(key)
-            # A cursor goes on from itself; a start beside it would be another place.
-            asked = {**{k: v for k, v in params.items() if k != "start"}, **step}
-        raise SourceUnavailable(f"{self._rest.host} never ends its listing of {path}")
+        return results(self._rest, path, params)
 
 
 def _id(content: Any) -> str:

@@ -11,6 +11,8 @@ from typing import Any
 from seoga_indexer.source import SourceUnavailable
 from seoga_indexer.sources._reading import dig
 from seoga_indexer.sources._rest import Missing, Rest
+from seoga_indexer.sources.confluence.comments import Comments
+from seoga_indexer.sources.confluence.paged import dicts
 from seoga_indexer.sources.confluence.server import Server
 
 # The kinds that are documents, and where they stand in paths and in the second API.
@@ -25,8 +27,8 @@ _Json = dict[str, Any]
 class Pages:
     """Reads single pages. Thread-safe."""
 
-    def __init__(self, rest: Rest, server: Server) -> None:
-        self._rest, self._server = rest, server
+    def __init__(self, rest: Rest, server: Server, comments: Comments) -> None:
+        self._rest, self._comments = rest, comments
         self._known: OrderedDict[str, tuple[str, str, str]] = OrderedDict()
         self._lock = threading.Lock()
         self._second = server.cloud
@@ -46,17 +48,19 @@ class Pages:
         content = self._rest.json(f"/api/v2/{path}", params)
         self.learn(content)
         labels = dig(content, "labels", "results")
-        return _html(content, list(self._above(content)), labels, "")
+        told = self._comments.html(path, second=True)
+        return _html(content, list(self._above(content)), labels, ("", told))
 
     def _old_page(self, path: str) -> bytes:
         number = path.partition("/")[2]
         content = self._rest.json(f"/rest/api/content/{number}", {"expand": _EXPAND})
-        above = [str(one.get("title", "")) for one in _dicts(content.get("ancestors"))]
+        above = [str(one.get("title", "")) for one in dicts(content.get("ancestors"))]
         space = dig(content, "space", "name") or dig(content, "space", "key")
         author = dig(content, "version", "by", "displayName")
         author = author or dig(content, "history", "createdBy", "displayName")
         labels = dig(content, "metadata", "labels", "results")
-        return _html(content, [str(space), *above] if space else above, labels, str(author or ""))
+        around = (str(author or ""), self._comments.html(path, second=False))
+        return _html(content, [str(space), *above] if space else above, labels, around)
 
     def learn(self, content: _Json) -> None:
         """Keeps what a listing says of a page, for the trails of those below it."""
@@ -94,7 +98,9 @@ class Pages:
             return self._known.get(number)
 
 
-def _html(content: _Json, above: list[str], labels: Any, author: str) -> bytes:
+def _html(content: _Json, above: list[str], labels: Any, around: tuple[str, str]) -> bytes:
+    """`around`: who wrote it, and the comments below it as HTML."""
+    author, comments = around
     if content.get("status") in ("trashed", "deleted", "historical"):
         raise Missing(f"page {content.get('id')} is {content.get('status')}")
     title = str(content.get("title") or "")
@@ -102,7 +108,7 @@ def _html(content: _Json, above: list[str], labels: Any, author: str) -> bytes:
     if not isinstance(body, str):
         raise SourceUnavailable(f"page {content.get('id')} comes without its content")
     trail = [one for one in above if one]
-    names = [str(one.get("name", "")) for one in _dicts(labels)]
+    names = [str(one.get("name", "")) for one in dicts(labels)]
     meta = {"author": author, "keywords": ", ".join(names), "description": " / ".join(trail)}
     head = "".join(
         f'<meta name="{name}" content="{escape(text)}">' for name, text in meta.items() if text
@@ -112,9 +118,5 @@ def _html(content: _Json, above: list[str], labels: Any, author: str) -> bytes:
         f'<!doctype html><html><head><meta charset="utf-8"><title>{escape(title)}</title>{head}'
         f'</head><body><div id="breadcrumb-section"><ol>{crumbs}</ol></div>'
         f"<h1>{escape(title)}</h1>"
-        f'<div id="main-content" class="wiki-content">{body}</div></body></html>'
+        f'<div id="main-content" class="wiki-content">{body}</div>{comments}</body></html>'
     ).encode("utf-8", "replace")
-
-
-def _dicts(value: Any) -> list[_Json]:
-    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []

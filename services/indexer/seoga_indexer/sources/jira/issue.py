@@ -121,7 +121,9 @@ def _attachments(fields: _Json) -> Iterator[str]:
 def _comment(comment: _Json) -> str:
     when = str(comment.get("created", ""))[:10]
     who = shown(comment.get("author")) or "?"
-    return f"<h3>{escape(f'{who}, {when}' if when else who)}</h3>{rich(comment.get('body'))}"
+    head = f"<h3>{escape(f'{who}, {when}' if when else who)}</h3>"
+    inside = rich(comment.get("body"))
+    return f'{head}<div itemscope itemtype="https://schema.org/Comment">{inside}</div>'
 
 
 def _section(name: str, inside: str) -> str:

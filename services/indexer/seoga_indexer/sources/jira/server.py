@@ -9,13 +9,13 @@ from urllib.parse import quote, urlsplit
 
 from seoga.models import Item
 from seoga_indexer.source import SourceUnavailable
+from seoga_indexer.sources._paging import Following, Step, pieces
 from seoga_indexer.sources._reading import dig, moment_ns, part
 from seoga_indexer.sources._rest import Missing, Rest
 from seoga_indexer.sources.jira.issue import document
 
 _CLOUD = (".atlassian.net", ".jira.com", "api.atlassian.com")
 _LIMIT = 100
-_MOST_PAGES = 100_000
 # A listing by offsets that changed under the reading is begun again so often.
 _TIMES = 3
 # In a URL; longer queries are sent as a body.
@@ -31,8 +31,8 @@ _Json = dict[str, Any]
 class Server:
     """One Jira, asked through `rest`. Methods raise what Rest raises. Thread-safe once listed."""
 
-    def __init__(self, rest: Rest, user: str) -> None:
-        self.rest, self._user = rest, user
+    def __init__(self, rest: Rest, user: str, jql: str) -> None:
+        self.rest, self._user, self._jql = rest, user, jql
         self._is_cloud: bool | None = None
 
     @property
@@ -52,9 +52,13 @@ class Server:
             return "@" in self._user
         return kind == "Cloud"
 
-    def items(self, jql: str, label: str) -> Iterator[Item]:
-        """The issues of a query and their attachments, once each."""
-        query = _ORDER.sub("", jql) + _BY
+    def document(self, path: str) -> bytes | None:
+        """See Site: an issue; attachments are files."""
+        return None if "/" in path else self.issue(path)
+
+    def items(self, label: str) -> Iterator[Item]:
+        """See Site: the issues of the query and their attachments."""
+        query = _ORDER.sub("", self._jql) + _BY
         seen: set[str] = set()
         for item in self._by_token(query, label) if self.cloud else self._whole(query, label):
             if item.path not in seen:
@@ -90,19 +94,13 @@ class Server:
         return self.rest.base + path.removeprefix(ours)
 
     def _by_token(self, query: str, label: str) -> Iterator[Item]:
-        token, seen = "", set[str]()
-        for _ in range(_MOST_PAGES):
-            step = {"nextPageToken": token} if token else {}
-            answer = self._search("/rest/api/3/search/jql", query, step)
+        def following(answer: _Json) -> _Json | None:
+            token = str(answer.get("nextPageToken") or "")
+            return {"nextPageToken": token} if token and answer.get("isLast") is not True else None
+
+        for answer in self._pieces("/rest/api/3/search/jql", query, following):
             for issue in self._issues(answer):
                 yield from self._items(issue, label)
-            token = str(answer.get("nextPageToken") or "")
-            if not token or answer.get("isLast") is True:
-                return
-            if token in seen:
-                break
-            seen.add(token)
-        raise SourceUnavailable(f"{self.rest.host} never ends its search")
 
     def _whole(self, query: str, label: str) -> list[Item]:
         """All items by offsets, of one state of the query: what is deleted on the way moves the
@@ -118,17 +116,27 @@ class Server:
 
     def _by_offset(self, query: str, label: str) -> tuple[list[Item], int]:
         found: list[Item] = []
-        start = 0
-        for _ in range(_MOST_PAGES):
-            answer = self._search("/rest/api/2/search", query, {"startAt": start})
-            issues, total = self._issues(answer), answer.get("total")
-            if not isinstance(total, int):
+        start = total = 0
+
+        def following(answer: _Json) -> _Json | None:
+            issues = self._issues(answer)
+            return {"startAt": start} if issues and start < total else None
+
+        for answer in self._pieces("/rest/api/2/search", query, following, {"startAt": 0}):
+            issues, said = self._issues(answer), answer.get("total")
+            if not isinstance(said, int):
                 raise SourceUnavailable(f"{self.rest.host} answers a search without a total")
             found += [item for issue in issues for item in self._items(issue, label)]
-            start += len(issues)
-            if not issues or start >= total:
-                return found, total
-        raise SourceUnavailable(f"{self.rest.host} never ends its search")
+            start, total = start + len(issues), said
+        return found, total
+
+    def _pieces(
+        self, path: str, query: str, following: Following, first: Step | None = None
+    ) -> Iterator[_Json]:
+        def ask(step: Step) -> _Json:
+            return self._search(path, query, {**(first or {}), **step})
+
+        return pieces(ask, following, f"{self.rest.host}: its search")
 
     def _search(self, path: str, query: str, step: _Json) -> _Json:
         asked = {"jql": query, "maxResults": _LIMIT, **step}
@@ -153,16 +161,19 @@ class Server:
 
     def _comments(self, path: str, first: Any) -> Iterator[_Json]:
         """All of them: an issue brings along only the first page of many."""
-        comments = dig(first, "comments")
         count = 0
-        total = dig(first, "total")
-        for _ in range(_MOST_PAGES):
-            if not isinstance(comments, list) or not comments:
-                return
-            yield from (one for one in comments if isinstance(one, dict))
+
+        def ask(step: Step) -> _Json:
+            return self.rest.json(f"{path}/comment", step) if step else {**(first or {})}
+
+        def following(answer: _Json) -> _Json | None:
+            total, given = answer.get("total"), answer.get("comments")
+            if not given or not isinstance(total, int) or count >= total:
+                return None
+            return {"startAt": str(count), "maxResults": str(_LIMIT), "orderBy": "created"}
+
+        for answer in pieces(ask, following, f"{self.rest.host}: its comments of {path}"):
+            comments = answer.get("comments")
+            comments = comments if isinstance(comments, list) else []
             count += len(comments)
-            if not isinstance(total, int) or count >= total:
-                return
-            step = {"startAt": str(count), "maxResults": str(_LIMIT), "orderBy": "created"}
-            answer = self.rest.json(f"{path}/comment", step)
-            comments, total = answer.get("comments"), answer.get("total")
+            yield from (one for one in comments if isinstance(one, dict))
