@@ -22,6 +22,7 @@ from seoga_extraction.limits import Limits
 from seoga_extraction.speech import media
 from seoga_extraction.speech.media import Recording, quiet_moment
 from seoga_extraction.speech.phrases import Phrase, Run, languages_of, runs
+from seoga_extraction.speech.recogniser import most_tokens
 from seoga_extraction.speech.repetition import Repetitions, collapse
 
 RATE = 16000
@@ -71,6 +72,12 @@ def test_figures_in_a_loop_are_there_once_and_long_numbers_stay() -> None:
     assert collapse("call 1-1" + "-0" * 60) == "call 1-1-0"
     for said in ("10000000000000000", "3.33333333333333", "1,000,000,000,000", "010-1010-1010"):
         assert collapse(said) == said
+
+
+def test_a_short_piece_is_not_written_about_at_length() -> None:
+    assert most_tokens(2.0) == 90
+    assert most_tokens(0.1) == 42
+    assert most_tokens(30.0) is None
 
 
 def test_hostile_lines_cost_bounded_time() -> None:

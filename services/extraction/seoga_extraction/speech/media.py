@@ -12,6 +12,7 @@ from seoga.errors import ExtractionFailed, Reason
 from seoga.text.places import clock
 from seoga_extraction.format import corrupt
 from seoga_extraction.limits import Limits
+from seoga_extraction.speech.lengths import declared
 from seoga_extraction.speech.phrases import RATE
 
 if TYPE_CHECKING:
@@ -22,8 +23,6 @@ WINDOW_S = 600
 # The cut is looked for in the last minute of a window.
 SEARCH_S = 60
 QUIET_S = 0.5
-# Containers that write how long they are; others are guessed from their first packets.
-_KNOWING = ("matroska", "mov", "flac", "mp3", "wav")
 # Less of it than this share, and more than a second less, was cut off.
 CUT = 0.95
 # Samples a second. A damaged header that names one would make hours of a minute.
@@ -55,6 +54,7 @@ class Recording:
     def __init__(self, path: Path, limits: Limits) -> None:
         import av
 
+        self._path = path
         self._limits = limits
         self._bad = 0
         try:
@@ -102,17 +102,23 @@ class Recording:
         held: list[Sound] = []
         count = 0
         at = round(start_s * RATE)
-        for block in self._from(at):
-            held.append(block)
-            count += len(block)
-            while count >= WINDOW_S * RATE:
-                sound = np.concatenate(held)
-                cut = quiet_moment(sound[: WINDOW_S * RATE])
-                yield Window(at / RATE, sound[:cut])
-                at += cut
-                held, count = [sound[cut:].copy()], count - cut
+        failed: ExtractionFailed | None = None
+        try:
+            for block in self._from(at):
+                held.append(block)
+                count += len(block)
+                while count >= WINDOW_S * RATE:
+                    sound = np.concatenate(held)
+                    cut = quiet_moment(sound[: WINDOW_S * RATE])
+                    yield Window(at / RATE, sound[:cut])
+                    at += cut
+                    held, count = [sound[cut:].copy()], count - cut
+        except ExtractionFailed as error:
+            failed = error
         if count:
             yield Window(at / RATE, np.concatenate(held))
+        if failed is not None:
+            raise failed
 
     def _from(self, skipped: int) -> Iterator[Sound]:
         """Blocks of samples without the first `skipped` ones."""
@@ -139,19 +145,9 @@ class Recording:
             )
 
     def _declared(self) -> float:
-        """The seconds of sound that a file names which does not guess; 0 where it lies.
-
-        A video may be longer than its sound, and a stream may not know its own end.
-        """
-        if self._container.format.name.partition(",")[0] not in _KNOWING:
-            return 0.0
-        seconds = 0.0
-        stream = self._stream
-        if stream is not None and stream.duration and stream.time_base:
-            seconds = float(stream.duration * stream.time_base)
-        elif len(self._container.streams) == 1:
-            seconds = self.seconds
-        return seconds if 0 < seconds <= self._limits.audio_hours * 3600 else 0.0
+        """The seconds that the file should have; 0 where it does not say, or says nonsense."""
+        seconds = declared(self._path, self._container, self._stream)
+        return seconds if seconds <= self._limits.audio_hours * 3600 else 0.0
 
     def _blocks(self) -> Iterator[Sound]:
         import av

@@ -1,0 +1,54 @@
+"""How long a recording says it is, where its container knows; others only guess, or lie."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+# Containers that write how long they are.
+_KNOWING = ("matroska", "mov", "flac")
+# Where the first frame of an MP3 counts them all (Xing, its LAME variant, Fraunhofer's VBRI).
+_COUNTED = (b"Xing", b"Info", b"VBRI")
+# Sizes from here on stand for a stream whose end was not known when its header was written.
+_UNKNOWN = 0x7FFF0000
+
+
+def declared(path: Path, container: Any, stream: Any) -> float:
+    """The seconds of sound in the audio track `stream` of an open container; 0 where unknown.
+
+    A video may be longer than its sound, and a stream may not know its own end.
+    """
+    kind = container.format.name.partition(",")[0]
+    if kind == "wav":
+        return _told(container, stream) * _wave_share(path)
+    if kind in _KNOWING or (kind == "mp3" and _frames_counted(path)):
+        return _told(container, stream)
+    return 0.0
+
+
+def _told(container: Any, stream: Any) -> float:
+    if stream.duration and stream.time_base:
+        return max(float(stream.duration * stream.time_base), 0.0)
+    alone = len(container.streams) == 1
+    return max((container.duration or 0) / 1_000_000, 0.0) if alone else 0.0
+
+
+def _wave_share(path: Path) -> float:
+    """By how much the size in the header is more than what is there; the library looks at the
+    file alone."""
+    with path.open("rb") as file:
+        head = file.read(8)
+    size = int.from_bytes(head[4:8], "little")
+    return (size + 8) / max(path.stat().st_size, 1) if 0 < size < _UNKNOWN else 0.0
+
+
+def _frames_counted(path: Path) -> bool:
+    with path.open("rb") as file:
+        head = file.read(10)
+        start = 0
+        if head[:3] == b"ID3":
+            # Seven bits of each byte (ID3v2, section 3.1).
+            start = 10 + sum(byte << 7 * (3 - n) for n, byte in enumerate(head[6:10]))
+        file.seek(start)
+        frame = file.read(400)
+    return any(mark in frame for mark in _COUNTED)
