@@ -70,6 +70,9 @@ class LoggedEmbedding:
             self._log.add("embed", "-", digest(passage.text.encode()))
         return self._inner.embed_passages(passages, spec)
 
+    def prompt_id(self, spec: Any) -> Any:
+        return self._inner.prompt_id(spec)
+
     def contextualize(self, excerpts: Any, spec: Any) -> Any:
         return self._inner.contextualize(excerpts, spec)
 

@@ -75,10 +75,13 @@ def test_what_was_queued_gets_done(indexing: Indexing) -> None:
     queued = indexing.enqueue("kb")
     assert queued.kb_id == "kb"
     assert queued.status == "queued"
+    with pytest.raises(NotFound):
+        indexing.stale("nowhere")
     deadline = time.monotonic() + DEADLINE_S
     while not (now := indexing.check_changes("kb")).is_clean:
         assert time.monotonic() < deadline, now
         threading.Event().wait(0.05)
+    assert indexing.stale("kb") == {}
     assert now.counts["unchanged"] == 1
 
 

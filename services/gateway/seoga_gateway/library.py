@@ -61,13 +61,15 @@ class Part:
 @dataclass(frozen=True, slots=True)
 class Info:
     """What is known of an index. `index` is `reading.index_info`, None while nothing is indexed;
-    `writer` names who is indexing now; `queue` is None where queue.db cannot be used."""
+    `writer` names who is indexing now; `queue` is None where queue.db cannot be used; `stale`: see
+    Indexing."""
 
     kb: Kb
     index: dict[str, Any] | None
     writer: str
     queue: QueueState | None
     warnings: tuple[str, ...]
+    stale: Mapping[str, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +175,12 @@ class Library:
             queue = self._queue.state(kb.id)
         except SeogaError as error:
             warnings.append(f"The queue cannot be read: {error.message}")
-        return Info(kb, index, writer, queue, tuple(warnings))
+        stale: Mapping[str, int] = {}
+        try:
+            stale = self.stack.indexing.stale(kb.id) if index else {}
+        except SeogaError as error:
+            warnings.append(f"Whether versions are old is not known: {error.message}")
+        return Info(kb, index, writer, queue, tuple(warnings), stale)
 
     def enqueue(self, kb_id: str, scope: str, *, force: bool, deferred: bool) -> EnqueueResult:
         """Queues a run and returns at once."""

@@ -65,7 +65,7 @@ def check(kb: Kb, stack: Stack) -> ChangeReport:
         store = _reader(kb, opened)
         for source in kb.sources():
             _check_source(source, store, found)
-        stale = _stale(kb, stack, store, found) if store else []
+        stale = _noted(_outdated(kb, stack, store), store, found) if store else []
         if store:
             _orphans(kb, store, found)
     return ChangeReport(
@@ -171,27 +171,37 @@ def _orphans(kb: Kb, store: DocumentStore, found: _Findings) -> None:
                 _unseen(found, f"{label}: the config names it no more, and {why}")
 
 
-def _stale(kb: Kb, stack: Stack, store: DocumentStore, found: _Findings) -> list[str]:
-    """What was made with other versions than a run would use now. Asks no provider: the model is
-    compared by the names that the config and the index have."""
+def stale(kb: Kb, stack: Stack) -> dict[str, int]:
+    """What of an index was made with other versions than a run would use now: how many files by
+    `extraction`, `chunking`, `prompt` and `contexts`, and `model` (0) for other vectors."""
+    with ExitStack() as opened:
+        store = _reader(kb, opened)
+        return dict(_outdated(kb, stack, store)) if store else {}
+
+
+def _outdated(kb: Kb, stack: Stack, store: DocumentStore) -> Counter[str]:
+    """See `stale`. Asks no provider: the model is compared by the names that the config and the
+    index have."""
     now = versions.current(
         stack.extraction.describe(),
         sizes_of(kb),
         identity_of(kb.context_spec(), stack.embedding, store),
     )
     outdated = versions.outdated(store, now)
-    stale = sorted(outdated)
-    found.counts["stale"] = sum(outdated.values())
-    info = index_info(store.conn)
-    found.counts["pending"] = int(info["chunks_pending"])
-    spec, serving = kb.embedding_spec(), info["embedding"]
+    serving = index_info(store.conn)["embedding"]
+    spec = kb.embedding_spec()
     if serving and (
         spec.provider != serving["provider"] or (spec.model and spec.model != serving["model"])
     ):
-        stale.append("model")
-    elif found.counts["pending"]:
-        stale.append("embedding")
-    return stale
+        outdated["model"] = 0
+    return outdated
+
+
+def _noted(outdated: Counter[str], store: DocumentStore, found: _Findings) -> list[str]:
+    found.counts["stale"] = sum(outdated.values())
+    found.counts["pending"] = int(index_info(store.conn)["chunks_pending"])
+    waiting = found.counts["pending"] and "model" not in outdated
+    return [*sorted(outdated), *(["embedding"] if waiting else [])]
 
 
 def _unreadable(known: KnownFile) -> Depth:

@@ -25,7 +25,7 @@ from seoga.storage.jobs import SCOPES, Queue
 from seoga.storage.leases import WRITER, Lease, holder
 from seoga.storage.reading import runs
 from seoga.wiring import Stack
-from seoga_indexer.dryrun import check
+from seoga_indexer.dryrun import check, stale
 from seoga_indexer.orchestrator import Orchestrator
 from seoga_indexer.run import CANCEL_FILE, Order, Ports, run_recorded
 
@@ -124,6 +124,10 @@ class IndexingEngine:
     def check_changes(self, kb_id: str) -> ChangeReport:
         """See Indexing."""
         return self.check_kb(find_kb(self._base, kb_id))
+
+    def stale(self, kb_id: str) -> dict[str, int]:
+        """See Indexing."""
+        return stale(find_kb(self._base, kb_id), self._stack)
 
     def check_kb(self, kb: Kb) -> ChangeReport:
         """The same for a KB wherever it lies."""

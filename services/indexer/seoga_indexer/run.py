@@ -124,7 +124,8 @@ class Run:
         order, since = self._order, ""
         if order.partial is not None or order.force:
             since, resumed = self._store.begin_redo(order.partial or "force")
-            if order.partial is not None and not resumed:
+            if not (resumed or self._scans):
+                # Behind new contexts only passages whose words have changed get new vectors.
                 self._store.restart_embedding()
         self._context_stage = contexts
         self._text = self._text_stage(sizes, since)

@@ -22,6 +22,8 @@ from seoga_indexer.statements import STATEMENTS_VERSION
 KEY = "versions"
 # Ends what a row says of a file whose chunks did not all get the context they should have.
 RAW = "+raw"
+# The versions and the sizes in the name of a chunking; behind them stands what gave contexts.
+_CUTTING = 5
 # What a newly installed library, language or model may heal.
 _HEALED = frozenset(
     {
@@ -128,15 +130,30 @@ def stored(store: DocumentStore) -> dict[str, Any]:
 
 
 def outdated(store: DocumentStore, now: Versions) -> Counter[str]:
-    """How many files a run would do again for its versions, by the stage they begin at:
-    `extraction` or `chunking`."""
-    stages = {Depth.EXTRACT: "extraction", Depth.CHUNK: "chunking"}
+    """How many files a run would do again for its versions, by what is old of them: `extraction`
+    (a parser), `chunking` (the chunker or its sizes), `prompt` (the LLM or what it is asked), or
+    `contexts` (some are still to be asked for)."""
     found: Counter[str] = Counter()
     for making in store.makings():
         depth = now.behind(making.format, making.reason, making.made, making.chunks)
-        if depth:
-            found[stages[depth]] += making.files
+        if depth is Depth.EXTRACT:
+            found["extraction"] += making.files
+        elif depth:
+            found[_old_part(making.made.partition("/")[2], now.chunking)] += making.files
     return found
+
+
+def _old_part(made: str, now: str) -> str:
+    (cut, asked), (cut_now, asked_now) = _parts(made.removesuffix(RAW)), _parts(now)
+    if cut != cut_now:
+        return "chunking"
+    return "prompt" if asked != asked_now else "contexts"
+
+
+def _parts(chunking: str) -> tuple[list[str], list[str]]:
+    """How a text was cut, and by whom its chunks were set in their place."""
+    parts = chunking.split(".")
+    return parts[:_CUTTING], parts[_CUTTING:]
 
 
 def redo_rule(now: Versions, forced_since: str = "", depth: Depth = Depth.EXTRACT) -> Redo:

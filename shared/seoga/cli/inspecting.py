@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -41,18 +42,17 @@ def status(
     """What is indexed, what failed and why, and what is queued."""
     from seoga.cli.status import describe, lines
 
-    base = chosen_settings(base_path).base_path
+    settings = chosen_settings(base_path)
+    base = settings.base_path
     if path is not None or config is not None:
         kbs, problems = [one_kb(base, path, config)], []
     else:
         listing = list_kbs(base)
         kbs = list(listing.kbs)
         problems = [sentences(problem.message, problem.hint) for problem in listing.problems]
-    report: dict[str, Any] = {
-        "base_path": str(base),
-        "kbs": [describe(base, kb) for kb in kbs],
-        "problems": problems,
-    }
+    with opened_stack(settings) as stack:
+        told = [describe(base, kb, partial(stale_parts, stack)) for kb in kbs]
+    report: dict[str, Any] = {"base_path": str(base), "kbs": told, "problems": problems}
     if as_json:
         emit(report)
         return 0
@@ -65,6 +65,14 @@ def status(
     if not kbs:
         show("No knowledge base yet: `seoga index FOLDER` makes one.")
     return 0
+
+
+def stale_parts(stack: Stack, kb: Kb) -> dict[str, int]:
+    """Which versions of an index are old; in this process, so that nobody is asked over a wire."""
+    from seoga.wiring import load
+
+    found: dict[str, int] = load("seoga_indexer.dryrun:stale")(kb, stack)
+    return found
 
 
 def doctor(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,8 +24,9 @@ _TROUBLED = ("Failed", "NeedsAction", "Degraded")
 _APART = {"Ready": Reason.EMPTY, "Failed": Reason.UNSUPPORTED}
 
 
-def describe(base: Path, kb: Kb) -> dict[str, Any]:
-    """A knowledge base, its index and its place in the queue, as JSON types."""
+def describe(base: Path, kb: Kb, stale: Callable[[Kb], dict[str, int]]) -> dict[str, Any]:
+    """A knowledge base, its index and its place in the queue, as JSON types; `stale` tells which
+    versions of it are old (see Indexing)."""
     from seoga.storage.database import open_reader
 
     out: dict[str, Any] = {
@@ -38,11 +39,13 @@ def describe(base: Path, kb: Kb) -> dict[str, Any]:
         "index": None,
         "problem_files": [],
         "problem_files_more": 0,
+        "stale": {},
         "error": "",
     }
     try:
         with closing(open_reader(kb.db_path)) as conn:
             out |= _indexed(conn, out["sources"])
+        out["stale"] = stale(kb)
     except NotFound:
         out["error"] = "not indexed yet"
     except SeogaError as error:
@@ -134,6 +137,8 @@ def _hints(kb: Kb, told: dict[str, Any]) -> Iterator[str]:
         yield f"{run} indexes it."
     elif (info.get("last_run") or {}).get("status") == "interrupted":
         yield f"The last run was killed: {run} goes on where it was."
+    elif told["stale"]:
+        yield f"Versions are old: {run} makes anew what depends on them."
     elif info.get("chunks_pending") and (info["last_run"] or {}).get("status") != "running":
         yield f"Passages wait for vectors: {run} makes them."
     reasons = dict.fromkeys(one["reason"] for one in told["problem_files"])
@@ -152,6 +157,7 @@ def lines(kb: dict[str, Any]) -> list[str]:
         out.append(f"  chunks: {info['chunks']}, {info['chunks_pending']} without vectors")
         if last := info["last_run"]:
             out.append(f"  last run: {last['status']}, {last['ended_at'] or last['started_at']}")
+    out += [f"  stale: {what}" for what in _old(kb["stale"])]
     out += _queue_lines(kb["queue"])
     for found in kb["problem_files"]:
         out.append(f"  {found['state']}: {found['document']} ({_why(found)})")
@@ -159,6 +165,14 @@ def lines(kb: dict[str, Any]) -> list[str]:
         out.append(f"  … and {more} more files that gave no text, or a part of it")
     out += [f"  {kb['error']}"] if kb["error"] else []
     return out + [f"  hint: {hint}" for hint in kb["hints"]]
+
+
+def _old(stale: dict[str, int]) -> Iterator[str]:
+    from seoga.contracts.indexing import OLD_PARTS
+
+    for what, files in stale.items():
+        told = OLD_PARTS.get(what, "vectors are of another model than the one configured")
+        yield f"{told} ({files:,} files)" if what in OLD_PARTS else told
 
 
 def _source_lines(source: dict[str, Any]) -> Iterator[str]:

@@ -169,6 +169,15 @@ class RunOptions(TypedDict, total=False):
     cancel: threading.Event | None
 
 
+# What `Indexing.stale` names, in words.
+OLD_PARTS = {
+    "extraction": "read by another version of the parsers",
+    "chunking": "cut by another version or size of the chunker",
+    "prompt": "contexts are of another language model or prompt",
+    "contexts": "some passages have no context yet",
+}
+
+
 class Indexing(Protocol):
     """The port of the indexer service."""
 
@@ -186,6 +195,11 @@ class Indexing(Protocol):
 
     def check_changes(self, kb_id: str) -> ChangeReport:
         """Scan and diff without writing and without any provider call."""
+        ...
+
+    def stale(self, kb_id: str) -> dict[str, int]:
+        """What a run would make anew though no document has changed, by how many files:
+        `extraction`, `chunking`, `prompt`, `contexts`; `model` (0) for other vectors. No scan."""
         ...
 
     def create_kb(self, path: str, name: str = "") -> dict[str, Any]:
@@ -248,6 +262,11 @@ class IndexingClient:
         known = {field.name for field in fields(ChangeReport)}
         return ChangeReport(**{key: data[key] for key in known} | lists)
 
+    def stale(self, kb_id: str) -> dict[str, int]:
+        """See Indexing."""
+        found: dict[str, int] = self._http.json("GET", f"/v1/kbs/{quote(kb_id, safe='')}/stale")
+        return found
+
     def create_kb(self, path: str, name: str = "") -> dict[str, Any]:
         """See Indexing."""
         made: dict[str, Any] = self._http.json("POST", "/v1/kbs", json={"path": path, "name": name})
@@ -290,5 +309,9 @@ def routes(engine: Indexing) -> "APIRouter":
     @router.get("/kbs/{kb_id}/changes")
     def changes(kb_id: str) -> dict[str, Any]:
         return engine.check_changes(kb_id).to_json()
+
+    @router.get("/kbs/{kb_id}/stale")
+    def stale(kb_id: str) -> dict[str, int]:
+        return engine.stale(kb_id)
 
     return router

@@ -72,6 +72,7 @@ class CountingEmbedding:
     def __init__(self) -> None:
         self.model = "bytes"
         self.prompt = "p1"
+        self.prompt_word = ""
         self.calls = 0
         self.texts: list[str] = []
         self.passages: list[Passage] = []
@@ -127,7 +128,7 @@ class CountingEmbedding:
         if any(word in excerpt.text for word in self.unanswered):
             return EmbeddingFailed("no context in the answer", fault=ProviderFault.BAD_OUTPUT)
         self.contexts += 1
-        said = f"{spec.model} says of {excerpt.title}"
+        said = f"{spec.model} says {self.prompt_word}of {excerpt.title}"
         return Context(said, "열쇠말, keyphrase", 80, 20, 0.001)
 
     def prompt_id(self, spec: ContextSpec) -> str:

@@ -131,8 +131,60 @@ def test_other_versions_and_models_are_stale(place: Any) -> None:
     place.run()
     place.extraction.version = "2"
     assert place.engine.check_changes("kb").stale == ("extraction",)
+    assert place.engine.stale("kb") == {"extraction": 1}
     place.configure("openai")
     assert "model" in place.engine.check_changes("kb").stale
+    assert set(place.engine.stale("kb")) == {"extraction", "model"}
+
+
+@pytest.mark.parametrize("old", ["extraction", "chunking", "prompt", "contexts", "model"])
+def test_what_is_old_is_named_and_made_anew_from_the_smallest_stage(place: Any, old: str) -> None:
+    llm = {"provider": "openai", "model": "m1"}
+    place.configure("hashing", contextualizer=llm)
+    if old == "contexts":
+        place.embedding.unanswered = {"words"}
+    place.write("a.txt", "plain words")
+    place.run()
+    assert place.engine.stale("kb") == ({"contexts": 1} if old == "contexts" else {})
+    place.embedding.unanswered = set()
+    place.embedding.texts.clear()
+    place.embedding.contexts = 0
+    if old == "extraction":
+        place.extraction.versions = {".txt": "2"}
+    elif old == "prompt":
+        place.embedding.prompt = "p2"
+    elif old == "chunking":
+        place.configure("hashing", contextualizer=llm, chunking={"targetChars": 700})
+    elif old == "model":
+        place.configure("openai", contextualizer=llm)
+    assert set(place.engine.stale("kb")) == {old}
+    place.embedding.prompt_word = "anew" if old == "prompt" else ""
+    place.run()
+    assert place.engine.stale("kb") == {}
+    # (files read, contexts asked for, passages embedded): those before the old stage stay.
+    made = (len(place.extraction.reads), place.embedding.contexts, len(place.embedding.texts))
+    assert (
+        made
+        == {
+            "extraction": (1, 1, 0),
+            "chunking": (0, 1, 0),
+            "prompt": (0, 1, 1),
+            "contexts": (0, 1, 1),
+            "model": (0, 0, 1),
+        }[old]
+    )
+
+
+def test_contexts_that_come_out_the_same_keep_their_vectors(place: Any) -> None:
+    place.configure("hashing", contextualizer={"provider": "openai", "model": "m1"})
+    place.write("a.txt", "plain words")
+    place.write("b.txt", "other words")
+    place.run()
+    place.embedding.texts.clear()
+    place.run(partial="contextualization")
+    assert place.embedding.contexts == 4
+    assert place.embedding.texts == []
+    place.check_whole()
 
 
 def test_a_bad_id_never_touches_a_path(place: Any) -> None:

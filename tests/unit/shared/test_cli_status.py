@@ -80,6 +80,21 @@ def test_more_files_than_are_named_are_counted(seoga: Any, kb: Path, docs: Path)
     assert "… and 7 more files" in seoga("status").out
 
 
+def test_old_versions_are_told_with_the_way_out(seoga: Any, kb: Path) -> None:
+    seoga("exec", "--path", kb)
+    assert "stale" not in seoga("status").out
+    config = json.loads((kb / "config.json").read_text("utf-8"))
+    config |= {"chunking": {"targetChars": 500}, "embedding": {"provider": "hashing"}}
+    (kb / "config.json").write_text(json.dumps(config))
+    [told] = seoga("status", "--json").json["kbs"]
+    assert told["stale"] == {"chunking": 1}
+    said = seoga("status").out
+    assert "stale: cut by another version or size of the chunker (1 files)" in said
+    assert f"hint: Versions are old: `seoga exec --path {kb}` makes anew" in said
+    seoga("exec", "--path", kb)
+    assert "stale" not in seoga("status").out
+
+
 def test_what_is_no_file_is_said(seoga: Any, kb: Path, docs: Path) -> None:
     os.mkfifo(docs / "pipe.md")
     with socket.socket(socket.AF_UNIX) as listening:

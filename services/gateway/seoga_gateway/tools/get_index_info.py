@@ -7,6 +7,7 @@ from typing import Annotated, Any
 from mcp_types import CallToolResult
 from pydantic import BaseModel, Field
 
+from seoga.contracts.indexing import OLD_PARTS
 from seoga.models import Job
 from seoga_gateway.tool import Call, Info, KbId, Tool, library, one_line, reply
 
@@ -153,6 +154,9 @@ def _stale(info: Info) -> list[str]:
         found.append(f"vectors are of {serving['provider']}, configured is {asked.provider!r}")
     elif serving and asked.model and asked.model != serving["model"]:
         found.append(f"vectors are of {serving['model']}, configured is {asked.model}")
+    for what, files in info.stale.items():
+        if what in OLD_PARTS:
+            found.append(f"{OLD_PARTS[what]} ({files:,} files); the next run makes that anew")
     if index.get("embedding_building"):
         found.append("vectors of another model are being built; the old ones serve until then")
     return found
