@@ -100,6 +100,7 @@ class Kb:
             keep_alive=asked.keep_alive,
             num_ctx=asked.num_ctx,
             prompt=self.config.system_prompt or "",
+            batch=asked.batch,
         )
 
     def keep_labels(self) -> None:

@@ -63,6 +63,10 @@ class ContextualizerKeys(Keys):
     api_key_preset: str | None = None
     keep_alive: KeepAlive = "5m"
     num_ctx: int = Field(default=8192, ge=1)
+    # The provider's batch API (openai, anthropic): half the price, within a day. A run waits for
+    # so many minutes for what it has sent.
+    batch: bool = False
+    batch_wait_minutes: float = Field(default=0, ge=0, le=1440)
     # As under embedding.
     max_tokens_per_run: int = Field(default=0, ge=0)
     max_cost_per_run: float = Field(default=0, ge=0)

@@ -324,8 +324,8 @@ class EmbeddingSpec:
 @dataclass(frozen=True, slots=True)
 class ContextSpec:
     """Which LLM a KB asks for (the `contextualizer` keys of its config); `prompt` is its
-    `systemPrompt` ("": the built-in one), `fresh` asks again for what was answered before. Off
-    without a provider or a model."""
+    `systemPrompt` ("": the built-in one), `fresh` asks again for what was answered before, `batch`
+    through the provider's batch API. Off without a provider or a model."""
 
     provider: str = ""
     model: str = ""
@@ -335,6 +335,7 @@ class ContextSpec:
     num_ctx: int = 8192
     prompt: str = ""
     fresh: bool = False
+    batch: bool = False
 
 
 @dataclass(frozen=True, slots=True)

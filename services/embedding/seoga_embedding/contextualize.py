@@ -7,16 +7,21 @@ document, embedded and indexed with it. Here with bilingual keywords beside it.
 from __future__ import annotations
 
 import re
+import threading
 from collections.abc import Sequence
+from dataclasses import replace
 from hashlib import blake2b
 from typing import Final
 
 from seoga import logs, metrics
 from seoga.contracts.embedding import Context, Excerpt, of_provider
+from seoga.contracts.forecast import BatchReport
 from seoga.errors import EmbeddingFailed, ProviderFault, SeogaError, StorageError
 from seoga.models import ContextSpec
+from seoga.storage.batches import BatchStore, Question
 from seoga.storage.embedding import EmbeddingStore
 from seoga_embedding.answers import parse
+from seoga_embedding.batches import WAITS, Desk, batches_of, endpoint_id
 from seoga_embedding.models import llm_price
 from seoga_embedding.provider import Chat, Endpoint, Prompt, Reply, UnusableAnswer
 from seoga_embedding.registry import find_chat
@@ -106,6 +111,8 @@ class Contextualizer:
 
     def __init__(self, remotes: Remotes) -> None:
         self._remotes = remotes
+        # Two who look at one batch would count its answers twice.
+        self._batching = threading.Lock()
 
     def run(
         self, excerpts: Sequence[Excerpt], spec: ContextSpec
@@ -114,6 +121,8 @@ class Contextualizer:
         info, chat_of = find_chat(spec.provider)
         caller = self._remotes.caller(info, spec)
         work = _Work(caller, chat_of(caller.endpoint), self._remotes.store, spec)
+        if spec.batch:
+            return work.put_aside(excerpts)
         results = work.all(excerpts)
         errors = [result for result in results if isinstance(result, SeogaError)]
         if errors and len(errors) == len(results) and _of_all(errors[0]):
@@ -124,6 +133,13 @@ class Contextualizer:
             else EmbeddingFailed(result.message, result.hint, fault=ProviderFault.OUTAGE)
             for result in results
         ]
+
+    def batch(self, spec: ContextSpec, *, send: bool) -> BatchReport:
+        """See `Embedding.batch_contexts`."""
+        info, _ = find_chat(spec.provider)
+        desk = Desk(self._remotes.caller(info, spec), BatchStore(self._remotes.store))
+        with self._batching:
+            return desk.work(send=send)
 
 
 def _of_all(error: SeogaError) -> bool:
@@ -154,7 +170,7 @@ class _Work:
     def one(self, excerpt: Excerpt) -> Context | SeogaError:
         """The context of one chunk, from the cache where it is there."""
         prompt = prompt_of(excerpt, self._spec.prompt)
-        key = key_of(self._caller.info.name, self._caller.endpoint, prompt)
+        key = self._key(prompt)
         if not self._spec.fresh and (kept := self._kept(key)) is not None:
             return kept
         try:
@@ -174,6 +190,27 @@ class _Work:
         self._keep(key, *parsed)
         cost = llm_price(self._caller.endpoint.model, reply.tokens_in, reply.tokens_out)
         return Context(*parsed, reply.tokens_in, reply.tokens_out, cost)
+
+    def put_aside(self, excerpts: Sequence[Excerpt]) -> list[Context | EmbeddingFailed]:
+        """Contexts that were answered before; the others wait for the next batch."""
+        batches_of(self._caller)
+        store, aside = BatchStore(self._store), list[Question]()
+        results: list[Context | EmbeddingFailed] = []
+        for excerpt in excerpts:
+            prompt = prompt_of(excerpt, self._spec.prompt)
+            key = self._key(prompt)
+            kept = None if self._spec.fresh else self._kept(key)
+            if kept is not None:
+                read, written, cost = store.take_cost(key)
+                results.append(replace(kept, tokens_in=read, tokens_out=written, cost=cost))
+                continue
+            aside.append(Question(key, (prompt.system, prompt.document, prompt.passage)))
+            results.append(EmbeddingFailed(WAITS, fault=ProviderFault.BAD_OUTPUT))
+        store.add(endpoint_id(self._caller), aside)
+        return results
+
+    def _key(self, prompt: Prompt) -> str:
+        return key_of(self._caller.info.name, self._caller.endpoint, prompt)
 
     def _ask(self, prompt: Prompt) -> Reply:
         body = self._caller.tried(self._chat.chat_call(prompt), DOCUMENT_READ_S)

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any, Final
 from seoga.contracts.embedding import (
     Context,
     Excerpt,
-    Forecast,
     Passage,
     PassageVectors,
     Vector,
 )
+from seoga.contracts.forecast import BatchReport, Forecast
 from seoga.errors import EmbeddingFailed, ProviderFault, SeogaError
 from seoga.models import ContextSpec, EmbeddingSpec, ModelCard
 from seoga.storage.embedding import EmbeddingStore
@@ -127,14 +127,20 @@ class EmbeddingEngine:
         self, excerpts: Sequence[Excerpt], spec: ContextSpec
     ) -> list[Context | EmbeddingFailed]:
         """See `Embedding`. Raises ConfigError, MissingDependency, EmbeddingFailed."""
+        return self._contextualizer().run(excerpts, spec)
+
+    def batch_contexts(self, spec: ContextSpec, *, send: bool) -> BatchReport:
+        """See `Embedding`. Raises ConfigError, MissingDependency, EmbeddingFailed."""
+        return self._contextualizer().batch(spec, send=send)
+
+    def _contextualizer(self) -> Contextualizer:
         from seoga_embedding.contextualize import Contextualizer
 
         remotes = self._far()
         with self._lock:
             if self._contexts is None:
                 self._contexts = Contextualizer(remotes)
-            contexts = self._contexts
-        return contexts.run(excerpts, spec)
+            return self._contexts
 
     def prompt_id(self, spec: ContextSpec) -> str:
         """See `Embedding`."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from seoga.contracts.embedding import Excerpt, Forecast, Passage
+from seoga.contracts.embedding import Excerpt, Passage
+from seoga.contracts.forecast import Forecast
 from seoga.errors import StorageError
 from seoga.models import ContextSpec, EmbeddingSpec
 from seoga.storage.embedding import EmbeddingStore

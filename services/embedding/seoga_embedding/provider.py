@@ -91,12 +91,16 @@ class Endpoint:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One HTTP request: `path` follows the base address, `body` is sent as JSON (None: a GET)."""
+    """One HTTP request: `path` follows the base address, `body` is sent as JSON (None: a GET),
+    `content` as it stands under its `content-type` header; `lines`: the answer is JSON Lines, and
+    read as a list."""
 
     path: str
     body: Mapping[str, Any] | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
     query: Mapping[str, str] = field(default_factory=dict)
+    content: bytes | None = None
+    lines: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,6 +175,54 @@ class Chat(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class BatchState:
+    """A batch at its provider: `mark` is ours where the provider keeps one, `total` its requests,
+    `created` a UNIX time; `files` are where results lie once it has `ended`."""
+
+    id: str
+    ended: bool
+    total: int = 0
+    created: float = 0.0
+    mark: str = ""
+    files: tuple[str, ...] = ()
+
+
+class Batches(Protocol):
+    """How the batch API of one provider is spoken to: pure functions, no connection."""
+
+    most: int
+
+    def upload_call(self, asked: Sequence[tuple[str, Prompt]]) -> Call | None:
+        """The request that brings the questions first; None where they come with the batch."""
+        ...
+
+    def create_call(self, asked: Sequence[tuple[str, Prompt]], mark: str, uploaded: Any) -> Call:
+        """The request that makes a batch; `uploaded` is the answer to `upload_call`."""
+        ...
+
+    def status_call(self, batch_id: str) -> Call:
+        """How far it is."""
+        ...
+
+    def list_call(self) -> Call:
+        """The latest batches."""
+        ...
+
+    def read_state(self, body: Any) -> BatchState:
+        """One batch. Raises UnusableAnswer."""
+        ...
+
+    def result_calls(self, state: BatchState) -> Sequence[Call]:
+        """Where the results of an ended batch lie."""
+        ...
+
+    def read_result(self, line: Any) -> tuple[str, Reply | None, bool]:
+        """A line of results: its key, the answer (None: there is none), and whether it may be
+        asked again at once (expired, cancelled). Raises UnusableAnswer."""
+        ...
+
+
 # An answer is two sentences and a list; a model that thinks needs room for that too.
 ANSWER_TOKENS = 1500
 
@@ -203,6 +255,7 @@ class RemoteInfo:
     preset: str
     dialect: Callable[[Endpoint, ModelRow], Dialect] | None = None
     chat: Callable[[Endpoint], Chat] | None = None
+    batches: Callable[[Endpoint], Batches] | None = None
     limits: Limits = Limits()
     key_optional: bool = False
     strip: tuple[str, ...] = ()

@@ -32,6 +32,7 @@ from seoga_indexer import versions
 from seoga_indexer.budget import Budget
 from seoga_indexer.changes import Depth
 from seoga_indexer.channel import Channel, Stopped
+from seoga_indexer.contextbatches import ContextBatches
 from seoga_indexer.contextstage import PROMPT, ContextStage, identity_of
 from seoga_indexer.embedstage import EmbedPlan, EmbedStage
 from seoga_indexer.outcome import Crash, EmbedDone, Message, TextDone
@@ -338,7 +339,18 @@ class Run:
 
 
 def run_recorded(kb: Kb, store: DocumentStore, ports: Ports, order: Order) -> RunResult:
-    """A run with its row in the history, however it ends."""
+    """A run with its row in the history, however it ends; a second one where contexts came from a
+    batch while it waited for them."""
+    batches = ContextBatches(kb, ports.embedding, order.cancel)
+    batches.collect()
+    result = _recorded(kb, store, ports, order)
+    if batches.send_and_wait():
+        again = _recorded(kb, store, ports, replace(order, force=False, partial=None))
+        result = replace(again, indexed=result.indexed, warnings=again.warnings)
+    return replace(result, warnings=(*result.warnings, *batches.warnings))
+
+
+def _recorded(kb: Kb, store: DocumentStore, ports: Ports, order: Order) -> RunResult:
     run_id = store.begin_run(order.partial or "full", order.force)
     started = time.monotonic()
     try:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Protocol, TypeAlias
 
 from pydantic import BaseModel, Field
 
+from seoga.contracts.forecast import BatchReport, Forecast
 from seoga.contracts.lent import from_header, lending, to_headers
 from seoga.errors import EmbeddingFailed, ProviderFault, unwire, wire
 from seoga.models import ContextSpec, EmbeddingSpec, ModelCard
@@ -68,21 +69,6 @@ class Context:
     cost: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class Forecast:
-    """What some work would take, told without a call to a provider: `asked` of which of what was
-    given (by number; what is answered already is not), tokens in and out, calls, seconds
-    (`measured`: from what calls took before), and `price` in US dollars (None: nobody knows)."""
-
-    asked: Sequence[int] = ()
-    tokens: int = 0
-    tokens_out: int = 0
-    calls: int = 0
-    seconds: float = 0.0
-    measured: bool = False
-    price: float | None = None
-
-
 class Embedding(Protocol):
     """The port of the embedding service."""
 
@@ -115,6 +101,12 @@ class Embedding(Protocol):
         Raises ConfigError, MissingDependency (no such model), and EmbeddingFailed when the provider
         as a whole failed before anything came back; see `embed_passages`.
         """
+        ...
+
+    def batch_contexts(self, spec: ContextSpec, *, send: bool) -> BatchReport:
+        """Collects the batches that are ready, and with `send` sends what `contextualize` put
+        aside for one (`spec.batch`). Raises ConfigError where the provider has none,
+        EmbeddingFailed."""
         ...
 
     def prompt_id(self, spec: ContextSpec) -> str:
@@ -210,6 +202,11 @@ class EmbeddingClient:
             out += [_error_of(data) or Context(**data) for data in results]
         return out
 
+    def batch_contexts(self, spec: ContextSpec, *, send: bool) -> BatchReport:
+        """See `Embedding`."""
+        body = {"spec": asdict(spec), "send": send}
+        return BatchReport(**self._http.json("POST", "/v1/contexts/batch", json=body))
+
     def prompt_id(self, spec: ContextSpec) -> str:
         """See `Embedding`."""
         answer = self._http.json("POST", "/v1/prompt", json={"spec": asdict(spec)})
@@ -255,6 +252,12 @@ class PromptRequest(BaseModel):
     spec: ContextSpec
 
 
+class BatchRequest(PromptRequest):
+    """Collect, and send too?"""
+
+    send: bool
+
+
 class ContextsRequest(PromptRequest):
     """Excerpts to set in their place."""
 
@@ -280,10 +283,6 @@ def routes(engine: Embedding) -> "APIRouter":
         with lending(from_header(x_seoga_lent_keys)):
             return engine.card(request.spec).to_json()
 
-    @router.post("/prompt")
-    def prompt(request: PromptRequest) -> dict[str, str]:
-        return {"id": engine.prompt_id(request.spec)}
-
     @router.post("/version")
     def version(request: CardRequest) -> dict[str, str]:
         return {"version": engine.version(request.spec)}
@@ -300,20 +299,31 @@ def routes(engine: Embedding) -> "APIRouter":
         with lending(from_header(x_seoga_lent_keys)):
             return {"vector": _pack(engine.embed_query(request.text, request.spec))}
 
+    @router.post("/passages/forecast")
+    def forecast_passages(request: PassagesRequest) -> dict[str, Any]:
+        return asdict(engine.forecast_passages(request.passages, request.spec))
+
+    _context_routes(router, engine)
+    return router
+
+
+def _context_routes(router: "APIRouter", engine: Embedding) -> None:
+    @router.post("/contexts/batch")
+    def batch(request: BatchRequest) -> dict[str, int]:
+        return asdict(engine.batch_contexts(request.spec, send=request.send))
+
+    @router.post("/prompt")
+    def prompt(request: PromptRequest) -> dict[str, str]:
+        return {"id": engine.prompt_id(request.spec)}
+
     @router.post("/contexts")
     def contexts(request: ContextsRequest) -> dict[str, Any]:
         results = engine.contextualize(request.excerpts, request.spec)
         return {"results": [_context_to(one) for one in results]}
 
-    @router.post("/passages/forecast")
-    def forecast_passages(request: PassagesRequest) -> dict[str, Any]:
-        return asdict(engine.forecast_passages(request.passages, request.spec))
-
     @router.post("/contexts/forecast")
     def forecast_contexts(request: ContextsRequest) -> dict[str, Any]:
         return asdict(engine.forecast_contexts(request.excerpts, request.spec))
-
-    return router
 
 
 def _result_to(result: PassageVectors | EmbeddingFailed) -> dict[str, Any]:

@@ -47,7 +47,8 @@ class EmbeddingStore:
         self._written = 0
 
     @contextmanager
-    def _open(self) -> Iterator[sqlite3.Connection]:
+    def opened(self) -> Iterator[sqlite3.Connection]:
+        """The connection, for one thread at a time."""
         with self._lock:
             if self._conn is None:
                 try:
@@ -64,7 +65,7 @@ class EmbeddingStore:
         """The profiles of a model by bucket."""
         if self._nothing():
             return {}
-        with self._open() as conn:
+        with self.opened() as conn:
             rows = conn.execute(
                 "SELECT bucket, size, mean_ms, samples, ceiling, before_ms"
                 " FROM embedding_profiles WHERE model = ?",
@@ -75,7 +76,7 @@ class EmbeddingStore:
     def save_profile(self, model: str, bucket: int, profile: Profile) -> None:
         """Keeps one in place of what was known."""
         values = (profile.size, profile.ms, profile.samples, profile.ceiling, profile.before_ms)
-        with self._open() as conn, transaction(conn):
+        with self.opened() as conn, transaction(conn):
             conn.execute(
                 "INSERT OR REPLACE INTO embedding_profiles VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
                 (model, bucket, *values, _now()),
@@ -85,7 +86,7 @@ class EmbeddingStore:
         """Context and keywords that were answered before; None where nothing was."""
         if self._nothing():
             return None
-        with self._open() as conn:
+        with self.opened() as conn:
             row = conn.execute(
                 "SELECT context, keywords FROM contexts WHERE key = ?", (key,)
             ).fetchone()
@@ -93,7 +94,7 @@ class EmbeddingStore:
 
     def save_context(self, key: str, context: str, keywords: str) -> None:
         """Keeps an answer."""
-        with self._open() as conn, transaction(conn):
+        with self.opened() as conn, transaction(conn):
             conn.execute(
                 "INSERT OR REPLACE INTO contexts VALUES (?, ?, ?, ?)",
                 (key, context, keywords, _now()),

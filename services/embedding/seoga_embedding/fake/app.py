@@ -15,7 +15,8 @@ from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
-from seoga_embedding.fake.answering import answer_to
+from seoga_embedding.fake import batches
+from seoga_embedding.fake.answering import said
 from seoga_embedding.fake.protocols import OLLAMA, Asked, Protocol, match, refusal
 from seoga_embedding.fake.rules import Desk, Fault, Rules, shown
 from seoga_embedding.models import known_row
@@ -79,7 +80,8 @@ async def _notice(_: Request) -> Response:
 async def _provider(desk: Desk, request: Request) -> Response:
     came = time.monotonic()
     raw = await request.body()
-    body = json.loads(raw) if raw else {}
+    form = request.headers.get("content-type", "").startswith("multipart/")
+    body = raw.decode("utf-8", "replace") if form else json.loads(raw) if raw else {}
     fault = desk.record(
         {
             "method": request.method,
@@ -106,8 +108,10 @@ def _outcome(fault: Fault | None, response: Response) -> str:
     return "ok" if response.status_code == 200 else str(response.status_code)
 
 
-def _texts(body: dict[str, Any]) -> int:
-    given = body.get("input", body.get("requests", []))
+def _texts(body: Any) -> int:
+    if not isinstance(body, dict):
+        return 0
+    given: Any = body.get("input", body.get("requests", []))
     return 1 if isinstance(given, str) else len(given)
 
 
@@ -115,7 +119,9 @@ async def _response(
     desk: Desk, request: Request, sent: tuple[bytes, Any], fault: Fault | None
 ) -> Response:
     raw, body = sent
-    found = match(request.url.path)
+    path = request.url.path
+    batch = batches.match(request.method, path)
+    found = batch or match(path)
     if found is None:
         return JSONResponse({"detail": "Not Found"}, 404)
     protocol, action, model = found
@@ -127,9 +133,24 @@ async def _response(
     if len(raw) > rules.max_bytes:
         return _error(protocol, 413, "payload too large", "")
     try:
-        return _action(protocol, action, (model, body), (rules, fault))
+        if batch is not None:
+            response = _batch(desk, batch, body)
+        else:
+            response = _action(protocol, action, (model, body), (rules, fault))
+        return _Cut() if fault is not None and fault.kind == "lost" else response
     except (KeyError, TypeError, ValueError, IndexError) as error:
         return _error(protocol, 400, f"bad request: {type(error).__name__}", "bad_request")
+
+
+def _batch(desk: Desk, asked: tuple[Protocol, str, str], body: Any) -> Response:
+    protocol, action, name = asked
+    kept: batches.BatchDesk = desk.shelf.setdefault("batches", batches.BatchDesk())
+    answer = kept.handle(action, name, body, desk.rules)
+    if answer is None:
+        return _error(protocol, 404, f"there is no {name!r}", "not_found")
+    if isinstance(answer, str):
+        return Response(answer, media_type="application/x-jsonlines")
+    return JSONResponse(answer)
 
 
 async def _wrong(fault: Fault, protocol: Protocol) -> Response | None:
@@ -164,9 +185,7 @@ def _action(
         models = [{"name": name, "model": name, "digest": rules.digest} for name in names]
         return JSONResponse({"models": models})
     if action == "chat":
-        prompt = protocol.prompt(asked[1])
-        text = rules.answer or answer_to(prompt)
-        return JSONResponse(protocol.reply(text, tokens_of(prompt), tokens_of(text)))
+        return JSONResponse(said(protocol, asked[1], rules))
     return _embed(protocol, protocol.asked(*asked), *how)
 
 

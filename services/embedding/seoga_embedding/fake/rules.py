@@ -21,7 +21,7 @@ class Fault(BaseModel):
     seconds after they came."""
 
     kind: Literal[
-        "status", "slow", "cut", "error_in_200", "html", "fewer", "nan", "zero", "dimension"
+        "status", "slow", "cut", "error_in_200", "html", "fewer", "nan", "zero", "dimension", "lost"
     ] = "status"
     status: int = 500
     message: str = ""
@@ -37,7 +37,8 @@ class Rules(BaseModel):
     """Limits like a real provider's. `key` is what callers must show (empty: nothing); `models`
     are those that are there (empty: any); a text that holds a word of `refuse` is refused, with
     its number when `names_text`; one that holds `nan` or `zero` gets such a vector; a `blind` model
-    takes every Hangul word for the same, as English vocabularies do. An answer
+    takes every Hangul word for the same, as English vocabularies do; `batches` are done at once,
+    held back or expire. An answer
     leaves `latency` seconds after its call came; more than `max_at_once` calls at once are told to
     slow down. Of all calls the share `mishap_share` (by `seed`) meets one of `mishaps`, in turn."""
 
@@ -55,6 +56,7 @@ class Rules(BaseModel):
     digest: str = "0123456789abcdef"
     version: str = "0.9.0"
     blind: bool = False
+    batches: Literal["done", "held", "expired"] = "done"
     answer: str = ""
     latency: float = Field(default=0.0, ge=0, le=60)
     max_at_once: int = Field(default=10_000, ge=1)
@@ -96,6 +98,8 @@ class Desk:
             self.rules = Rules()
             self._faults.clear()
             self._calls.clear()
+            # What protocols keep between calls.
+            self.shelf: dict[str, Any] = {}
             self.counts: Counter[str] = Counter()
             self.most_at_once = 0
             self._first = self._last = 0.0

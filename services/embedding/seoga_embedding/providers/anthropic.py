@@ -17,6 +17,7 @@ from seoga_embedding.provider import (
     Reply,
     UnusableAnswer,
 )
+from seoga_embedding.providers._batches import AnthropicBatches
 from seoga_embedding.providers._protocol import count_in, key_in
 from seoga_embedding.providers.openai import versioned
 
@@ -64,4 +65,5 @@ PROVIDER = RemoteInfo(
     default_url="https://api.anthropic.com",
     preset="Anthropic",
     chat=AnthropicChat,
+    batches=lambda endpoint: AnthropicBatches(AnthropicChat(endpoint)),
 )

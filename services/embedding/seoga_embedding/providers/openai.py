@@ -26,6 +26,7 @@ from seoga_embedding.provider import (
     Role,
     UnusableAnswer,
 )
+from seoga_embedding.providers._batches import OpenAIBatches
 from seoga_embedding.providers._protocol import Nameless, bearer, count_in
 
 _VERSION = re.compile(r"/v\d+(?:(?:alpha|beta)\d*)?(?:/|$)")
@@ -82,6 +83,12 @@ class OpenAIChat:
     def read_reply(self, body: Any) -> Reply:
         """The first choice."""
         return read_completion(body)
+
+
+def batches(endpoint: Endpoint) -> OpenAIBatches:
+    """The batch API beside the chat."""
+    root = versioned(endpoint.url, "batches").removesuffix("/batches")
+    return OpenAIBatches(endpoint, OpenAIChat(endpoint), root)
 
 
 def messages(prompt: Prompt) -> list[dict[str, str]]:
@@ -146,6 +153,7 @@ PROVIDER = RemoteInfo(
     preset="OpenAI",
     dialect=OpenAI,
     chat=OpenAIChat,
+    batches=batches,
     limits=Limits(texts=2048, tokens=200_000),
     key_optional=True,
 )

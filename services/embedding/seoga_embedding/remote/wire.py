@@ -66,7 +66,7 @@ class Wire:
             raise CallFailed(
                 Trouble.OUTAGE, f"cannot be reached ({_name(error)})", "Is it running?"
             ) from error
-        return self._body(response)
+        return self._body(response, lines=call.lines)
 
     def _request(self, call: Call, read_s: float) -> httpx.Request:
         content = None
@@ -76,6 +76,8 @@ class Wire:
             text = json.dumps(call.body, ensure_ascii=False, separators=(",", ":"))
             content = text.encode("utf-8", "replace")
             headers["content-type"] = "application/json"
+        elif call.content is not None:
+            content = call.content
         query = {**{k: v for k, v in self._endpoint.query.items() if k not in call.query}}
         return self._client.build_request(
             "GET" if content is None else "POST",
@@ -86,7 +88,7 @@ class Wire:
             timeout=_timeout(read_s),
         )
 
-    def _body(self, response: httpx.Response) -> Any:
+    def _body(self, response: httpx.Response, *, lines: bool) -> Any:
         if 300 <= response.status_code < 400:
             raise CallFailed(
                 Trouble.REQUEST,
@@ -98,6 +100,8 @@ class Wire:
         if len(response.content) > _MOST_BYTES:
             raise CallFailed(Trouble.OUTPUT, "sent more than any answer holds")
         try:
+            if lines:
+                return [json.loads(line) for line in response.text.splitlines() if line.strip()]
             body = response.json()
         except ValueError as error:
             raise CallFailed(

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field, replace
 from itertools import cycle, islice
 from typing import Final, TypeVar
 
-from seoga.contracts.embedding import MOST_EXCERPTS, Embedding, Excerpt, Forecast, Passage
+from seoga.contracts.embedding import MOST_EXCERPTS, Embedding, Excerpt, Passage
+from seoga.contracts.forecast import Forecast
 from seoga.contracts.indexing import StageEstimate
 from seoga.models import ContextSpec, EmbeddingSpec
 from seoga.storage.packing import PackedChunk, PackedFile
