@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
 from seoga.contracts.embedding import Passage
@@ -11,6 +11,8 @@ from seoga.contracts.embedding import Passage
 # is under 3 %, and a stop would wait longer than half a second.
 MOST_CHARS: Final = 48_000
 LEAST_CHARS: Final = 8_000
+# Below this a batch takes little beside the model.
+_FEW: Final = 8
 
 
 def size_of(passage: Passage) -> int:
@@ -18,11 +20,13 @@ def size_of(passage: Passage) -> int:
     return len(passage.text) + len(passage.context) + len(passage.heading)
 
 
-def batches(passages: Sequence[Passage], children: int) -> Iterator[Sequence[Passage]]:
+def batches(
+    passages: Sequence[Passage], children: int, most_chars: int = MOST_CHARS
+) -> Iterator[Sequence[Passage]]:
     """Passages in order, in batches of about equal size: all `children` end together."""
     total = sum(map(size_of, passages))
-    rounds = -(-total // (MOST_CHARS * children)) or 1
-    most = max(LEAST_CHARS, -(-total // (rounds * children)))
+    rounds = -(-total // (most_chars * children)) or 1
+    most = max(min(LEAST_CHARS, most_chars), -(-total // (rounds * children)))
     first = size = 0
     for at, passage in enumerate(passages):
         length = size_of(passage)
@@ -33,3 +37,14 @@ def batches(passages: Sequence[Passage], children: int) -> Iterator[Sequence[Pas
         size += length
     if first < len(passages):
         yield passages[first:]
+
+
+def shrunk(passages: Sequence[Passage], pressed: Callable[[], bool]) -> Iterator[Sequence[Passage]]:
+    """A batch in parts, each half of what was left as long as memory is `pressed` when its turn
+    comes."""
+    while passages:
+        part = passages
+        if pressed():
+            part = passages[: max(_FEW, len(passages) // 2)]
+        yield part
+        passages = passages[len(part) :]

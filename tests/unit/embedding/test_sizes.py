@@ -14,7 +14,6 @@ from seoga.errors import StorageError
 from seoga.models import EmbeddingSpec
 from seoga.storage.embedding import EmbeddingStore, Profile
 from seoga_embedding.engine import EmbeddingEngine
-from seoga_embedding.memory import CHILD_MB, OURS_MB, affordable, limit_mb
 from seoga_embedding.packing import bucket_of, pack, start_size, tokens_of
 from seoga_embedding.provider import Limits
 from seoga_embedding.remote import sizes as sizes_module
@@ -166,26 +165,3 @@ def test_a_store_gives_back_what_it_was_given(tmp_path: Path) -> None:
     assert again.context("k") == ("문맥", "하나, two")
     assert again.context("other") is None
     again.close()
-
-
-@pytest.mark.parametrize(
-    ("name", "text"), [("memory.max", "{}"), ("memory/memory.limit_in_bytes", "{}\n")]
-)
-def test_the_limit_of_the_container_counts_and_not_the_hosts(
-    tmp_path: Path, name: str, text: str
-) -> None:
-    file = tmp_path / name
-    file.parent.mkdir(exist_ok=True)
-    file.write_text(text.format(1 << 30))
-    assert limit_mb(tmp_path) == 1024
-    assert affordable(64, tmp_path) == (1024 - OURS_MB) // CHILD_MB
-    assert affordable(1, tmp_path) == 1
-    file.write_text(text.format(64 << 20))
-    assert affordable(8, tmp_path) == 1
-
-
-@pytest.mark.parametrize("text", ["max", str(2**63 - 4096), "", "garbage"])
-def test_no_limit_of_a_container_means_the_machine(tmp_path: Path, text: str) -> None:
-    whole = limit_mb(tmp_path)
-    (tmp_path / "memory.max").write_text(text)
-    assert limit_mb(tmp_path) == whole > 64

