@@ -59,7 +59,7 @@ stack: install ## the end-to-end test in containers (needs a running Docker engi
 chaos: install ## runs and services killed, stopped, doubled and starved, ROUNDS times; every index is audited
 	CHAOS_ROUNDS=$(or $(ROUNDS),200) $(BIN)/pytest -s -m chaos tests/chaos
 
-bench: install ## a benchmark by name: NAME=keyword_10k, run_md or eval
+bench: install ## a benchmark by name: NAME=keyword_10k, run_md, scale or eval
 	@test -f "tests/bench/bench_$(NAME).py" || { echo "say which: $$(cd tests/bench && ls bench_*.py | sed 's/bench_\(.*\).py/NAME=\1/' | xargs)"; exit 64; }
 	$(BIN)/python tests/bench/bench_$(NAME).py
 

@@ -243,6 +243,13 @@ def metrics_dir() -> str:
     return os.environ.get("PROMETHEUS_MULTIPROC_DIR", "")
 
 
+def one_thread_a_product() -> None:
+    """Asks numpy's BLAS for one thread in this process and its children, unless the environment
+    says otherwise: a query is too small to share, and threads that wait for one another spin.
+    Comes before the first import of numpy; speech has threads of its own (OMP_NUM_THREADS)."""
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+
 def environment(**changes: str) -> dict[str, str]:
     """This process's environment with changes, for a child process."""
     return {**os.environ, **changes}

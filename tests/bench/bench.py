@@ -35,6 +35,14 @@ class Clock:
         self.seconds = time.perf_counter() - self._started
 
 
+def one_thread() -> None:
+    """Starts this benchmark again with one BLAS thread, as the command itself has, unless the
+    environment says how many."""
+    if "OPENBLAS_NUM_THREADS" not in os.environ:
+        os.environ["OPENBLAS_NUM_THREADS"] = "1"
+        os.execv(sys.executable, [sys.executable, *sys.argv])
+
+
 def clean_environment(base: Path) -> dict[str, str]:
     """The environment without the caller's own SEOGA_ settings, over an empty base path."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("SEOGA_")}

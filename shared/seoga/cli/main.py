@@ -25,6 +25,7 @@ from seoga.cli import (
 )
 from seoga.cli.output import emit, say
 from seoga.errors import Cancelled, InvalidArgument, SeogaError
+from seoga.settings import one_thread_a_product
 
 USAGE = 64
 
@@ -57,6 +58,7 @@ def root(
 
 def main() -> None:
     """The entry point: never a stack trace, always an exit code of the specification (13)."""
+    one_thread_a_product()
     for stream in (sys.stdout, sys.stderr):
         # Korean must come out whole in the C locale of a container too.
         if isinstance(stream, TextIOWrapper):

@@ -12,16 +12,11 @@ from pathlib import PurePosixPath
 from typing import Final
 
 from seoga.search.filters import Scope
+from seoga.search.postings import K1, B, PostingLists, varints
 from seoga.search.query import Query
 from seoga.search.spelling import alike
 from seoga.text.tokens import query_terms
 
-# BM25 (Robertson and Zaragoza 2009). Passages are short and Hangul bigrams repeat, so a second
-# occurrence says less than in whole documents: with K1 1.2 (FTS5's), 0.8, 0.4 the fused nDCG@10 is
-# 0.953, 0.959, 0.963 on korquad_ko, 0.914, 0.925, 0.931 on strategyqa_ko, 0.971, 0.967, 0.964 on
-# xquad_en, 0.756, 0.766, 0.760 on scifact_en.
-K1: Final = 0.8
-B: Final = 0.75
 # title, heading, body, context, keywords.
 WEIGHTS: Final = (1.0, 2.0, 1.0, 0.5, 0.5)
 
@@ -34,9 +29,12 @@ GUESSED: Final = 0.8
 PARTICLES: Final = "은는이가을를의에와과도만로"
 
 MAX_TERMS: Final = 96
-# Common terms say little and cost most: candidates are looked up by the rarest terms within this
-# many postings, then all terms count in the score.
-MAX_POSTINGS: Final = 200_000
+# Up to so many postings (of one term: so many) FTS5 ranks them itself, at about a microsecond each.
+FULL_POSTINGS: Final = 20_000
+FULL_OF_ONE: Final = 100_000
+# Above, in two stages. Common terms say little and cost most: candidates are looked up by the
+# rarest terms within this many postings, then all terms count in the score.
+MAX_POSTINGS: Final = 50_000
 MAX_EXPANSIONS: Final = 24
 # An identifier that begins the titles of more documents than this names a family.
 MAX_NAMED: Final = 3
@@ -129,16 +127,29 @@ class KeywordTrack:
         return frozenset(term.text for term in self.terms if term.forms and term.df <= most)
 
     def candidates(self, scope: Scope, limit: int) -> list[int]:
-        """Chunk ids of the `limit` best matches, as FTS5's BM25 sees it, and of the best of the
+        """Chunk ids of the `limit` best matches, as FTS5's BM25 sees it (of twice as many from the
+        rarest terms, where the query's terms are too common for that), and of the best of the
         documents that the query names."""
-        forms = list(self._looked_up())
-        if not forms or not self.rows:
+        if not self.rows:
             return []
-        asked = " OR ".join(map(_quoted, forms))
-        found = self._best(asked, scope, limit)
+        terms = list(self._looked_up())
+        if not terms:
+            return []
+        asked = " OR ".join(_quoted(form) for term in terms for form in term.forms)
+        if self._is_cheap(terms):
+            found = self._best(asked, scope, limit)
+        else:
+            lists = PostingLists(self.conn, self.mean_length)
+            found = lists.best([(term.idf, term.forms) for term in terms], scope, 2 * limit)
         for name in sorted(self.named):
             found += self._best(f"title : {_quoted(name)} AND ({asked})", scope, MAX_NAMED)
         return list(dict.fromkeys(found))
+
+    def _is_cheap(self, looked_up: Sequence[Term]) -> bool:
+        if sum(term.df for term in self.terms) <= FULL_POSTINGS:
+            return True
+        # Among the passages of one term only their length and how often they say it can order.
+        return len(looked_up) == 1 and looked_up[0].df <= FULL_OF_ONE
 
     def _best(self, match: str, scope: Scope, limit: int) -> list[int]:
         where, values = scope.sql()
@@ -198,7 +209,7 @@ class KeywordTrack:
             if identifier in (*query_terms(title)[:1], *query_terms(PurePosixPath(path).stem))
         )
 
-    def _looked_up(self) -> Iterable[str]:
+    def _looked_up(self) -> Iterable[Term]:
         budget = MAX_POSTINGS
         seen = False
         for term in self.terms:
@@ -206,7 +217,7 @@ class KeywordTrack:
                 continue
             seen = True
             budget -= term.df
-            yield from term.forms
+            yield term
 
     def _term(self, text: str, df: int) -> Term:
         forms = {text: df} if df else {}
@@ -259,18 +270,7 @@ def _averages(conn: sqlite3.Connection) -> tuple[int, float]:
     """Number of chunks and mean tokens a chunk, as FTS5 keeps them: record 1 of its data table is
     the number of rows, then the tokens of each column (sqlite.org/fts5.html, "Data Format")."""
     row = conn.execute("SELECT block FROM chunks_fts_data WHERE id = 1").fetchone()
-    numbers = _varints(row[0]) if row else []
+    numbers = varints(row[0]) if row else []
     if not numbers or numbers[0] == 0:
         return 0, 0.0
     return numbers[0], sum(numbers[1:]) / numbers[0]
-
-
-def _varints(block: bytes) -> list[int]:
-    # Big-endian groups of seven bits; numbers here are far below the ninth byte.
-    out, value = [], 0
-    for byte in block:
-        value = (value << 7) | (byte & 0x7F)
-        if byte < 0x80:
-            out.append(value)
-            value = 0
-    return out
