@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -131,3 +132,28 @@ def test_contexts_of_an_llm_are_found_by_their_words(
     finally:
         stack.close()
         httpx.delete(f"{fake}/fake")
+
+
+def test_the_config_of_the_readme_works_with_the_fake(
+    fake: str, base_path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("OPENAI", "ANTHROPIC"):
+        monkeypatch.setenv(f"{name}_API_KEY", "any")
+    httpx.delete(f"{fake}/fake")
+    page = (Path(__file__).parents[2] / "README.md").read_text("utf-8")
+    [shown] = [one for one in re.findall(r"```json\n(.*?)```", page, re.S) if "8800" in one]
+    docs = tmp_path / "docs"
+    docs.mkdir()
+    (docs / "leave.md").write_text("# Leave\n\nAnnual leave is fifteen days.\n")
+    folder = base_path / "kb"
+    folder.mkdir()
+    config = json.loads(shown.replace("http://127.0.0.1:8800", fake))
+    (folder / "config.json").write_text(json.dumps(config | {"sourcePaths": [str(docs)]}))
+    stack = Stack(settings())
+    try:
+        result = stack.indexing.run_kb(load_kb(folder))
+    finally:
+        stack.close()
+    assert (result.indexed, result.deferred, result.warnings) == (1, 0, ())
+    paths = {call["path"] for call in httpx.get(f"{fake}/fake/calls").json()}
+    assert paths == {"/v1/embeddings", "/v1/messages"}

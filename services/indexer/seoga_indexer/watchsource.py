@@ -37,6 +37,11 @@ log = logs.get("watch")
 Changed = Callable[[], None]
 
 
+def silent_of(kinds: Iterable[str]) -> list[str]:
+    """Those file systems whose changes a kernel need not hear of, by name."""
+    return sorted(kind for kind in kinds if kind in _SILENT or kind.startswith("fuse"))
+
+
 @dataclass(slots=True)
 class SourceWatch:
     """A thread that calls `changed` when a source is not what it was, and has come to rest."""
@@ -105,8 +110,7 @@ class SourceWatch:
     def _reason_to_poll(self, root: Path) -> str:
         if self.settings.watch_mode != "auto":
             return "as set" if self.settings.watch_mode == "poll" else ""
-        kinds = file_systems(root)
-        silent = sorted(k for k in kinds if k in _SILENT or k.startswith("fuse"))
+        silent = silent_of(file_systems(root))
         return f"file system {', '.join(silent)}" if silent else ""
 
     def _listen(self, root: Path) -> None:

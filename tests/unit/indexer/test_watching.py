@@ -22,7 +22,7 @@ from seoga.settings import Settings
 from seoga.storage.filesystem import file_systems
 from seoga_indexer import watching
 from seoga_indexer.watching import Watcher
-from seoga_indexer.watchsource import Pauses, SourceWatch
+from seoga_indexer.watchsource import Pauses, SourceWatch, silent_of
 
 SETTLE_S = 0.3
 
@@ -253,6 +253,18 @@ MOUNTS = """\
 )
 def test_mounts_at_and_below_a_folder_are_known(root: str, kinds: set[str]) -> None:
     assert file_systems(Path(root), MOUNTS) == kinds
+
+
+@pytest.mark.parametrize(
+    ("kind", "polled"),
+    [
+        *((kind, True) for kind in ("nfs", "nfs4", "cifs", "smb3", "9p", "fuse.sshfs", "fuseblk")),
+        *((kind, True) for kind in ("overlay", "virtiofs", "fakeowner")),
+        *((kind, False) for kind in ("ext4", "xfs", "btrfs", "zfs", "tmpfs")),
+    ],
+)
+def test_the_file_system_decides_between_events_and_polling(kind: str, polled: bool) -> None:
+    assert silent_of([kind, "ext4"]) == ([kind] if polled else [])
 
 
 def test_a_pause_is_over_when_all_rest_or_the_first_has_waited_long() -> None:
