@@ -56,6 +56,8 @@ def affordable(processes: int, cgroup: Path = _CGROUP) -> int:
 def used_mb(cgroup: Path = _CGROUP) -> int:
     """MiB in use of what `limit_mb` says: of the container where it has a limit, without the pages
     of files that the system can take back, else of the machine."""
+    import psutil
+
     if not any(_limits(cgroup)):
         memory = psutil.virtual_memory()
         return int(memory.total - memory.available) >> 20
