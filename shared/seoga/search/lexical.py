@@ -30,7 +30,7 @@ PARTICLES: Final = "은는이가을를의에와과도만로"
 
 MAX_TERMS: Final = 96
 # Up to so many postings (of one term: so many) FTS5 ranks them itself, at about a microsecond each.
-FULL_POSTINGS: Final = 20_000
+FULL_POSTINGS: Final = 50_000
 FULL_OF_ONE: Final = 100_000
 # Above, in two stages. Common terms say little and cost most: candidates are looked up by the
 # rarest terms within this many postings, then all terms count in the score.
@@ -127,8 +127,8 @@ class KeywordTrack:
         return frozenset(term.text for term in self.terms if term.forms and term.df <= most)
 
     def candidates(self, scope: Scope, limit: int) -> list[int]:
-        """Chunk ids of the `limit` best matches, as FTS5's BM25 sees it (of twice as many from the
-        rarest terms, where the query's terms are too common for that), and of the best of the
+        """Chunk ids of the `limit` best matches, as FTS5's BM25 sees it (four times as many from
+        the rarest terms, where the query's terms are too common for that), and of the best of the
         documents that the query names."""
         if not self.rows:
             return []
@@ -140,7 +140,7 @@ class KeywordTrack:
             found = self._best(asked, scope, limit)
         else:
             lists = PostingLists(self.conn, self.mean_length)
-            found = lists.best([(term.idf, term.forms) for term in terms], scope, 2 * limit)
+            found = lists.best([(term.idf, term.forms) for term in terms], scope, 4 * limit)
         for name in sorted(self.named):
             found += self._best(f"title : {_quoted(name)} AND ({asked})", scope, MAX_NAMED)
         return list(dict.fromkeys(found))
