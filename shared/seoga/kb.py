@@ -55,6 +55,16 @@ class Kb:
         """What it contains, in words that a model reads to decide to search it."""
         return self.config.tool_description or self.name
 
+    @property
+    def chose_fusion(self) -> bool:
+        """True when its configuration says how the tracks are fused."""
+        return "fusion" in self.config.search.model_fields_set
+
+    @property
+    def fusion(self) -> str:
+        """How: `gated` for a project instance that says nothing."""
+        return self.config.search.fusion if self.file is None or self.chose_fusion else "gated"
+
     def sources(self) -> tuple[Source, ...]:
         """Its sources, each label once: a place keeps the label it had (`keep_labels`), whatever
         the order."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from functools import cached_property
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 from seoga.contracts.embedding import Embedding
@@ -38,6 +39,8 @@ class Stack:
         self.settings = config
         # True while serving stdio: queued work then runs in a process that outlives the client.
         self.detached_worker = False
+        # The configuration of the project that search_notes speaks of.
+        self.instance: Path | None = None
 
     @cached_property
     def extraction(self) -> Extraction:

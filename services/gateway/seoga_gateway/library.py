@@ -4,7 +4,7 @@ port."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -19,6 +19,7 @@ from seoga.errors import (
     SeogaError,
     ServiceUnavailable,
 )
+from seoga.instances import open_instance
 from seoga.kb import Kb, find_kb, list_kbs
 from seoga.models import EmbeddingSpec
 from seoga.search.engine import SearchAnswer, SearchRequest, query_vector, search
@@ -130,6 +131,31 @@ class Library:
 
     def _search(self, kb_id: str | None, request: SearchRequest) -> SearchAnswer:
         kbs = [self._indexed(kb_id)] if kb_id else list(list_kbs(self.base).kbs)
+        return self.search_in(kbs, request)
+
+    def notes(self) -> Kb:
+        """The project instance that this server was started for; else the only knowledge base.
+        Raises NotFound."""
+        if self.stack.instance is not None:
+            return open_instance(self.stack.instance)
+        kbs = list_kbs(self.base).kbs
+        if len(kbs) != 1:
+            raise NotFound(
+                "search_notes speaks of one project, and this server was started without one.",
+                "Start it with `seoga serve --tools notes --config .rag/config.json`.",
+            )
+        return kbs[0]
+
+    def about_notes(self) -> str:
+        """`toolDescription` of the project instance; "" where there is none."""
+        with suppress(SeogaError):
+            if self.stack.instance is not None:
+                return open_instance(self.stack.instance).config.tool_description
+        return ""
+
+    def search_in(self, kbs: Sequence[Kb], request: SearchRequest) -> SearchAnswer:
+        """The passages of these knowledge bases, as far as they are indexed. Raises what
+        `seoga.search.engine.search` raises."""
         indexed = [kb for kb in kbs if kb.db_path.exists()]
         if not indexed:
             raise NotFound("Nothing is indexed yet.", "list_knowledge_bases shows what there is.")

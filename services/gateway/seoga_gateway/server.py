@@ -86,7 +86,7 @@ class SeogaServer(MCPServer[Library]):
                 warm_up.stop()
                 shared.close()
 
-        self._schemas = {tool.name: _registered(tool) for tool in tools}
+        self._schemas = {tool.name: _registered(tool, shared) for tool in tools}
         super().__init__(
             name=NAME,
             title="Seoga",
@@ -137,10 +137,13 @@ class SeogaServer(MCPServer[Library]):
                 raise InvalidArgument(f"{name} has no parameter {argument!r}.", hint)
 
 
-def _registered(tool: Tool) -> McpTool:
+def _registered(tool: Tool, shared: Library) -> McpTool:
     made = McpTool.from_function(
         tool.run, title=tool.title, annotations=tool.annotations, structured_output=True
     )
+    if "notes" in tool.toolsets and (about := shared.about_notes()):
+        # What this project's notes contain, in words that a model decides by.
+        made.description = f"{made.description}\n\n{about}"
     made.parameters["additionalProperties"] = False
     made.parameters.setdefault("properties", {})
     return made

@@ -16,6 +16,7 @@ from seoga.cli import (
     extracting,
     indexing,
     inspecting,
+    linting,
     pruning,
     running,
     searching,
@@ -39,7 +40,7 @@ app = typer.Typer(
 )
 for group in (
     *(running, serving, indexing, pruning, searching, inspecting, evaluating),
-    *(extracting, transcribing, watching),
+    *(extracting, transcribing, watching, linting),
 ):
     group.register(app)
 

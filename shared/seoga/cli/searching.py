@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -18,15 +17,10 @@ from seoga.cli.options import (
 )
 from seoga.cli.output import emit, say, show, show_text
 from seoga.cli.targets import chosen_kbs
-from seoga.text.places import describe
 
 if TYPE_CHECKING:
     from seoga.models import Hit
     from seoga.search.engine import SearchAnswer
-
-
-# Five passages of this length fit on a screen.
-_SHOWN_CHARS = 400
 
 
 def register(app: typer.Typer) -> None:
@@ -54,8 +48,17 @@ def search(
         str, typer.Option("--label", help="Only these sources, comma separated.")
     ] = "",
     search_all: Annotated[
-        bool, typer.Option("--all", help="Search what is excluded by default, too.")
+        bool, typer.Option("--all", help="Show what is retired or excluded by default, too.")
     ] = False,
+    include_superseded: Annotated[
+        bool, typer.Option("--include-superseded", help="Show retired documents, too.")
+    ] = False,
+    include_excluded: Annotated[
+        bool, typer.Option("--include-excluded", help="Search folders that are skipped, too.")
+    ] = False,
+    as_of: Annotated[
+        str, typer.Option("--as-of", help="What was in force on a day, such as 2026-03-01.")
+    ] = "",
     full: Annotated[
         bool, typer.Option("--full", help="Print whole passages, however long.")
     ] = False,
@@ -75,6 +78,9 @@ def search(
         labels=_names(label),
         exclude=_names(exclude),
         search_all=search_all,
+        include_superseded=include_superseded,
+        include_excluded=include_excluded,
+        as_of=as_of,
     )
     with opened_stack(chosen) as stack:
         embedding = None if mode == "bm25" else stack.embedding
@@ -87,18 +93,10 @@ def search(
 
 
 def hit_lines(hit: Hit, full: bool = True) -> list[str]:
-    """`[label]  path › Heading > Subheading  [date]  page 3` (slide, cells, seconds where there are
-    some), then the text: whole, or where it is long the part around the words of the question."""
-    heading = " > ".join(hit.heading_path)
-    head = f"{hit.label}  {hit.path}" + (f" › {heading}" if heading else "")
-    date = hit.modified[:10]
-    # Lines of extracted text are no place that a reader of the original could turn to.
-    place = describe(replace(hit.place, line_start=None, line_end=None))
-    lines = ["  ".join(filter(None, (head, f"[{date}]" if date else "", place)))]
-    text = "\n".join(part for part in (hit.header_row, hit.text) if part)
-    if not full and len(text) > _SHOWN_CHARS:
-        text = hit.snippet.replace("**", "")
-    return [*lines, text, ""]
+    """The head line, the text, and an empty line."""
+    from seoga.search.lines import body, head_line
+
+    return [head_line(hit), body(hit, full), ""]
 
 
 def _show(answer: SearchAnswer, full: bool) -> None:

@@ -10,10 +10,21 @@ from typing import Annotated, Any, Literal
 import typer
 
 from seoga.cli.listening import listen, url_of
-from seoga.cli.options import AsJson, BasePath, Host, Port, Tools, chosen_settings
+from seoga.cli.options import (
+    AsJson,
+    BasePath,
+    ConfigFile,
+    Host,
+    Port,
+    Tools,
+    chosen_settings,
+)
 from seoga.cli.output import emit, say, show_text
+from seoga.cli.targets import one_kb
 from seoga.errors import InvalidArgument
 from seoga.exposure import refuse_open
+from seoga.instances import FOUND, found_upwards
+from seoga.kb import CONFIG
 from seoga.settings import Settings, settings
 
 DEFAULT_TOOLS = "documents"
@@ -27,6 +38,7 @@ def register(app: typer.Typer) -> None:
 
 
 def serve(
+    *,
     base_path: BasePath = None,
     transport: Annotated[
         Literal["stdio", "http"], typer.Option("--transport", help="How clients speak to it.")
@@ -34,14 +46,17 @@ def serve(
     host: Host = None,
     port: Port = None,
     tools: Tools = DEFAULT_TOOLS,
+    config: ConfigFile = None,
 ) -> int:
     """Serve what is indexed over MCP."""
     from seoga.wiring import build_stack, load
 
     chosen = chosen_settings(base_path, host=host, port=port)
     load("seoga_gateway.server:choose")(tools)
+    project = _project(chosen.base_path, config, tools)
     if transport == "stdio":
         stack = build_stack(chosen)
+        stack.instance = project
         # The client ends this process when it likes; a run that it asked for must go on.
         stack.detached_worker = True
         load("seoga_gateway.serve:serve_stdio")(stack, tools)
@@ -51,8 +66,18 @@ def serve(
     with listen(chosen.host, chosen.port) as held:
         say(f"Serving MCP at {url_of(held)}")
         chosen = chosen.model_copy(update={"port": held.getsockname()[1]})
-    load("seoga_gateway.serve:serve_http")(build_stack(chosen), tools)
+    stack = build_stack(chosen)
+    stack.instance = project
+    load("seoga_gateway.serve:serve_http")(stack, tools)
     return 0
+
+
+def _project(base: Path, config: Path | None, tools: str) -> Path | None:
+    """The configuration file that search_notes speaks of. Raises NotFound, ConfigError."""
+    if config is not None:
+        kb = one_kb(base, None, config)
+        return kb.file or kb.folder / CONFIG
+    return found_upwards(FOUND, Path.cwd()) if "notes" in tools.split(",") else None
 
 
 def service(

@@ -194,7 +194,7 @@ class KbSearch:
                 _add_words(each, words.get(each.chunk_id), query, guessed)
 
     def _fuse(self, candidates: Sequence[Candidate], tracks: Tracks, bar: Bar) -> None:
-        method = self.request.fusion or self.kb.config.search.fusion
+        method = self.request.fusion or self.kb.fusion
         both = tracks.keyword is not None and tracks.semantic is not None
         if method == "rrf" and both:
             fusion.rrf(candidates)

@@ -10,6 +10,7 @@ from mcp_types import CallToolResult
 from pydantic import BaseModel, Field
 
 from seoga.models import Hit
+from seoga.search.request import Retired
 from seoga_gateway.tool import (
     BUDGET_BYTES,
     NOTICE,
@@ -62,9 +63,20 @@ class Result(BaseModel):
     source: str
     modified: str
     status: str = Field(description="Lifecycle status, where the document states one.")
+    superseded_by: list[str] = Field(description="What lives in the place of a retired document.")
+    supersedes: list[str] = Field(description="Retired documents that it is shown for.")
     document_id: int
     chunk_id: int = Field(description="For get_document_chunk.")
     neighbours: list[int] = Field(description="chunk_ids before and after it.")
+
+
+class Gone(BaseModel):
+    """A retired document that is hidden."""
+
+    document: str
+    status: str
+    since: str = Field(description="Since when, where that is told.")
+    successors: list[str] = Field(description="What lives in its place.")
 
 
 class SearchResults(BaseModel):
@@ -75,6 +87,7 @@ class SearchResults(BaseModel):
     best_score: float | None
     threshold: float | None
     hidden: int = Field(description="Results hidden because they are retired or excluded.")
+    retired: list[Gone] = Field(description="Of those, the retired documents.")
     dropped: int = Field(description="Candidates below the threshold.")
     folded: int = Field(description="Near duplicates of what is shown.")
     omitted: int = Field(description="Results left out to keep the answer short.")
@@ -100,6 +113,13 @@ def search_documents(
     search_all: Annotated[
         bool, Field(description="Include retired documents and folders skipped by default.")
     ] = False,
+    include_superseded: Annotated[
+        bool, Field(description="Show retired documents, labelled, beside what replaced them.")
+    ] = False,
+    include_excluded: Annotated[
+        bool, Field(description="Search folders skipped by default, too.")
+    ] = False,
+    as_of: Annotated[str, Field(description="What was in force on a day (ISO date).")] = "",
     path_glob: Annotated[str, Field(description="Only paths like this, e.g. `docs/**/*.md`.")] = "",
     file_types: Annotated[
         tuple[str, ...], Field(description="Only these file types, e.g. pdf, md.")
@@ -123,6 +143,9 @@ def search_documents(
         labels=labels,
         exclude=exclude,
         search_all=search_all,
+        include_superseded=include_superseded,
+        include_excluded=include_excluded,
+        as_of=as_of,
         path_glob=path_glob,
         file_types=file_types,
         modified_after=modified_after,
@@ -144,6 +167,7 @@ def answer(found: SearchAnswer) -> CallToolResult:
         best_score=found.best_score,
         threshold=found.threshold,
         hidden=found.hidden,
+        retired=[_gone(one) for one in found.retired],
         dropped=found.dropped,
         folded=found.folded,
         omitted=found.left_out + len(results) - len(kept),
@@ -155,10 +179,18 @@ def answer(found: SearchAnswer) -> CallToolResult:
     return reply(structured, _text(structured, found.hits))
 
 
+def _gone(one: Retired) -> Gone:
+    fields = one.to_json()
+    fields["successors"] = [one_line(name) for name in fields["successors"]]
+    return Gone(**fields | {"document": one_line(one.document), "status": one_line(one.status)})
+
+
 def _result(hit: Hit) -> Result:
     fields = hit.to_json()
     for name in NAMES:
         fields[name] = one_line(fields[name])
+    for name in ("superseded_by", "supersedes"):
+        fields[name] = [one_line(document) for document in fields[name]]
     # One passage over the whole budget is rare, and then its document is there to be read.
     for name in ("text", "snippet", "header_row"):
         fields[name] = cut(quoted(fields.get(name, "")), BUDGET_BYTES // 2)
