@@ -23,6 +23,24 @@ if TYPE_CHECKING:
     from seoga.search.engine import SearchAnswer
 
 
+Exclude = Annotated[
+    str, typer.Option("--exclude", help="Path segments to leave out, comma separated.")
+]
+Label = Annotated[str, typer.Option("--label", help="Only these sources, comma separated.")]
+SearchAll = Annotated[
+    bool, typer.Option("--all", help="Show what is retired or excluded by default, too.")
+]
+Superseded = Annotated[
+    bool, typer.Option("--include-superseded", help="Show retired documents, too.")
+]
+Excluded = Annotated[
+    bool, typer.Option("--include-excluded", help="Search folders that are skipped, too.")
+]
+AsOf = Annotated[
+    str, typer.Option("--as-of", help="What was in force on a day, such as 2026-03-01.")
+]
+
+
 def register(app: typer.Typer) -> None:
     """Adds the commands of this file."""
     app.command("search")(search)
@@ -41,24 +59,12 @@ def search(
     threshold: Annotated[
         float | None, typer.Option("--threshold", help="Least cosine (default: measured).")
     ] = None,
-    exclude: Annotated[
-        str, typer.Option("--exclude", help="Path segments to leave out, comma separated.")
-    ] = "",
-    label: Annotated[
-        str, typer.Option("--label", help="Only these sources, comma separated.")
-    ] = "",
-    search_all: Annotated[
-        bool, typer.Option("--all", help="Show what is retired or excluded by default, too.")
-    ] = False,
-    include_superseded: Annotated[
-        bool, typer.Option("--include-superseded", help="Show retired documents, too.")
-    ] = False,
-    include_excluded: Annotated[
-        bool, typer.Option("--include-excluded", help="Search folders that are skipped, too.")
-    ] = False,
-    as_of: Annotated[
-        str, typer.Option("--as-of", help="What was in force on a day, such as 2026-03-01.")
-    ] = "",
+    exclude: Exclude = "",
+    label: Label = "",
+    search_all: SearchAll = False,
+    include_superseded: Superseded = False,
+    include_excluded: Excluded = False,
+    as_of: AsOf = "",
     full: Annotated[
         bool, typer.Option("--full", help="Print whole passages, however long.")
     ] = False,

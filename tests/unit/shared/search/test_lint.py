@@ -1,0 +1,75 @@
+"""Lint names what contradicts itself, leads nowhere, or is not found; its exit code says so."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from seoga.cli.main import invoke
+from seoga.search.lint import Report, lint
+
+from .conftest import Shelf
+
+
+def kinds(report: Report) -> set[tuple[str, str]]:
+    return {(one.kind, one.document) for one in report.problems}
+
+
+def test_lint_names_every_fault(shelf: Shelf) -> None:
+    dated = ["date", "2026-01-01"]
+    shelf.put("a.md", "One.", states=[["status", "accepted"], ["by", "b.md"], dated])
+    shelf.put("b.md", "Two.", states=[["by", "a.md"], dated])
+    shelf.put("self.md", "Three.", states=[["of", "self.md"]])
+    shelf.put("lost.md", "Four.", states=[["status", "superseded"], ["by", "gone.md"], dated])
+    shelf.put("odd.md", "Five.", states=[["status", "simmering"], dated])
+    shelf.put("undated.md", "Six.", states=[["status", "accepted"]])
+    shelf.put("alone.md", "Seven.", states=[["status", "superseded"], dated])
+    shelf.put("fine.md", "Eight.", states=[["status", "accepted"], dated])
+    report = lint(shelf.kb)
+    assert kinds(report) == {
+        ("cycle", "docs/a.md"),
+        ("cycle", "docs/b.md"),
+        ("cycle", "docs/self.md"),
+        ("dangling", "docs/lost.md"),
+        ("unknown_status", "docs/odd.md"),
+        ("undated", "docs/undated.md"),
+        ("no_successor", "docs/alone.md"),
+    }
+    assert report.errors == 4
+
+
+def test_a_document_that_its_own_title_does_not_find_is_named(shelf: Shelf) -> None:
+    for n in range(12):
+        shelf.put(f"{n}.md", "Quarterly budget planning, quarterly budget planning.", title="Notes")
+    shelf.put("lost.md", "Nothing of the kind.", title="")
+    shelf.put("found.md", "All about herons.", title="Herons")
+    report = lint(shelf.kb)
+    assert ("retrieves_badly", "docs/found.md") not in kinds(report)
+    assert {kind for kind, _ in kinds(report)} <= {"retrieves_badly"}
+    assert report.titled == 13
+
+
+def test_titles_are_sampled_evenly_and_it_is_said(shelf: Shelf) -> None:
+    for n in range(50):
+        shelf.put(f"{n}.md", f"Passage about number{n}.", title=f"number{n}")
+    report = lint(shelf.kb, sample=10)
+    assert (report.asked, report.titled) == (10, 50)
+    assert lint(shelf.kb, sample=0).asked == 0
+
+
+def test_the_command_ends_with_1_for_errors_only(
+    shelf: Shelf, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = str(shelf.kb.folder)
+    shelf.put("odd.md", "Five.", states=[["status", "simmering"]])
+    assert invoke(["lint", "--path", folder]) == 0
+    assert "warning: docs/odd.md: The status 'simmering'" in capsys.readouterr().out
+    assert invoke(["lint", "--path", folder, "--strict"]) == 1
+    shelf.put("lost.md", "Four.", states=[["by", "gone.md"]])
+    capsys.readouterr()
+    assert invoke(["lint", "--path", folder, "--json"]) == 1
+    (found,) = json.loads(capsys.readouterr().out)["kbs"]
+    assert found["errors"] == 1
+    assert found["problems"][0]["level"] == "error"
+    assert found["problems"][0]["kind"] == "dangling"
