@@ -22,7 +22,9 @@ from seoga.errors import (
 from seoga.instances import open_instance
 from seoga.kb import Kb, find_kb, list_kbs
 from seoga.models import EmbeddingSpec
+from seoga.search import readers
 from seoga.search.engine import SearchAnswer, SearchRequest, query_vector, search
+from seoga.search.lifecycle import LIFECYCLES
 from seoga.storage import reading
 from seoga.storage.database import open_reader
 from seoga.storage.jobs import Queue, QueueState
@@ -186,6 +188,11 @@ class Library:
                 raise NotFound(f"{found.name} has no text: {why}.", f"Its state is {found.state}.")
             text, marks = reading.document_text(conn, found.label, found.path)
         return kb, found, excerpt(text, marks, part.start, part.limit, part.unit)
+
+    def standing(self, kb: Kb, document_id: int) -> tuple[str, tuple[str, ...]]:
+        """The lifecycle status of a document and what lives in its place."""
+        with readers.reading(kb.db_path) as conn:
+            return LIFECYCLES.get(conn, kb).told(document_id)
 
     def info(self, kb_id: str) -> Info:
         """Everything the index and the queue know of a knowledge base."""

@@ -10,7 +10,7 @@ for whatever a caller can put right.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Annotated, Any, TypeVar
@@ -61,6 +61,7 @@ __all__ = [
     "quoted",
     "reply",
     "size",
+    "status_line",
     "with_progress",
     "within",
 ]
@@ -116,6 +117,14 @@ def reply(answer: BaseModel, text: str) -> CallToolResult:
         content=[TextContent(type="text", text=text)],
         structured_content=answer.model_dump(mode="json"),
     )
+
+
+def status_line(status: str, ends: Sequence[str]) -> str:
+    """What became of a document, as a sentence; "" where there is nothing to say."""
+    if not status:
+        return ""
+    instead = f"; in its place: {', '.join(map(one_line, ends))}" if ends else ""
+    return f"Status of the document: {one_line(status)}{instead}."
 
 
 def failure(error: SeogaError) -> CallToolResult:

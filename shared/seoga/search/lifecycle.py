@@ -68,6 +68,14 @@ class Lifecycle:
         name = self.name(file_id)
         return f"{name.label}/{name.path}"
 
+    def told(self, file_id: int) -> tuple[str, tuple[str, ...]]:
+        """The status of a document ("" where it states none and nothing replaced it), and the full
+        names of what lives in its place."""
+        fate, stated = self.on().fates.get(file_id), self.stated.get(file_id)
+        if fate is not None:
+            return fate.word, tuple(map(self.document, fate.ends))
+        return (stated.word if stated else ""), ()
+
     def shown(self, file_id: int, label: str = "") -> str:
         """Its path; with its label in front where it belongs to another source than `label`."""
         name = self.name(file_id)

@@ -21,6 +21,7 @@ from seoga_gateway.tool import (
     passage,
     quoted,
     reply,
+    status_line,
 )
 
 
@@ -49,6 +50,8 @@ class ChunkAnswer(BaseModel):
     """One passage and its neighbours."""
 
     kb_id: str
+    status: str = Field(description="Lifecycle status of the document, where it has one.")
+    superseded_by: list[str] = Field(description="What lives in its place when it is retired.")
     chunk: Passage
     before: Passage | None = Field(description="The passage before it in the document.")
     after: Passage | None = Field(description="The passage after it.")
@@ -62,10 +65,13 @@ def get_document_chunk(
 ) -> Annotated[CallToolResult, ChunkAnswer]:
     """Get one passage in full with its place and metadata, and the passages before and after it."""
     kb, found, around = library(call).chunk(kb_id, chunk_id)
+    status, ends = library(call).standing(kb, found.document_id)
     before = next((one for one in around if one.ordinal < found.ordinal), None)
     after = next((one for one in around if one.ordinal > found.ordinal), None)
     answer = ChunkAnswer(
         kb_id=kb.id,
+        status=one_line(status),
+        superseded_by=list(map(one_line, ends)),
         # The passage itself gets half of the answer, its neighbours the rest.
         chunk=_passage(found, BUDGET_BYTES // 2),
         before=_passage(before, BUDGET_BYTES // 5) if before else None,
@@ -78,7 +84,7 @@ def get_document_chunk(
         for role, row, one in (*shown, ("after", after, answer.after))
         if row is not None and one is not None
     ]
-    return reply(answer, "\n\n".join((NOTICE, *parts)))
+    return reply(answer, "\n\n".join(filter(None, (status_line(status, ends), NOTICE, *parts))))
 
 
 def _passage(row: StoredChunk, budget: int) -> Passage:

@@ -18,6 +18,7 @@ from seoga_gateway.tool import (
     passage,
     quoted,
     reply,
+    status_line,
 )
 
 
@@ -28,6 +29,8 @@ class DocumentText(BaseModel):
     document: str = Field(description="`label/path`.")
     title: str
     url: str
+    status: str = Field(description="Lifecycle status of the document, where it has one.")
+    superseded_by: list[str] = Field(description="What lives in its place when it is retired.")
     state: str = Field(description="What the index holds of it (Ready, Degraded …).")
     unit: str = Field(description="page or line; lines carry the numbers of the original.")
     start: int
@@ -55,11 +58,14 @@ def read_document(
 ) -> Annotated[CallToolResult, DocumentText]:
     """Read the extracted text of an indexed document. Only indexed documents, never other files."""
     kb, found, part = library(call).read(kb_id, document, Part(start, limit, unit))
+    status, ends = library(call).standing(kb, found.id)
     answer = DocumentText(
         kb_id=kb.id,
         document=one_line(found.name),
         title=one_line(found.title),
         url=one_line(found.url),
+        status=one_line(status),
+        superseded_by=list(map(one_line, ends)),
         state=found.state,
         unit=part.unit,
         start=part.start,
@@ -73,7 +79,8 @@ def read_document(
     shown = f"{part.unit} {part.start}-{part.end} of {part.total}"
     body = passage(part.text, {"document": answer.document, "title": answer.title, "part": shown})
     cut = " It was too long and is cut." if part.cut else ""
-    return reply(answer, f"{shown}.{cut} {more} {NOTICE}\n\n{body}")
+    told = " ".join(filter(None, (f"{shown}.{cut}", more, status_line(status, ends), NOTICE)))
+    return reply(answer, f"{told}\n\n{body}")
 
 
 TOOL = Tool(read_document, title="Read a document")
