@@ -68,7 +68,7 @@ def test_the_toolset_holds_one_tool() -> None:
 def test_a_retired_note_gives_way_to_what_replaced_it(project: Kb) -> None:
     answer = ask(project, query="session cookies signed shared secret")
     text = answer.content[0].text
-    assert "[supersedes old.md]  new.md › Auth > Sessions  [2025-06-15]" in text
+    assert "supersedes old.md]  new.md › Auth > Sessions  [2025-06-15]" in text
     assert "1 retired document hidden: docs/old.md (superseded → docs/new.md, shown)" in text
     assert text.count("</untrusted-passage>") == 1
     assert [note["path"] for note in answer.structured_content["results"]] == ["new.md"]

@@ -41,6 +41,7 @@ Threshold = Annotated[
     Field(description="Least cosine of a result; leave out for the model's own.", ge=-1, le=1),
 ]
 
+Exclude = Annotated[tuple[str, ...], Field(description="Skip documents with these path segments.")]
 SearchAll = Annotated[
     bool, Field(description="Include retired documents and folders skipped by default.")
 ]
@@ -116,9 +117,7 @@ def search_documents(
     threshold: Threshold = None,
     search_mode: Mode = "auto",
     labels: Annotated[tuple[str, ...], Field(description="Only these source labels.")] = (),
-    exclude: Annotated[
-        tuple[str, ...], Field(description="Skip documents with these path segments.")
-    ] = (),
+    exclude: Exclude = (),
     search_all: SearchAll = False,
     include_superseded: Superseded = False,
     include_excluded: Excluded = False,
