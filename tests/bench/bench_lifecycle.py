@@ -47,9 +47,9 @@ def questions(conn: sqlite3.Connection, retired: frozenset[int]) -> list[str]:
 
 
 def first_sentence(text: str) -> str:
-    """On one line, at most 200 code points of it."""
-    start, end = sentence_spans(text)[0]
-    return " ".join(text[start:end].split())[:200]
+    """The first that is no heading, on one line, at most 200 code points of it."""
+    spans = [" ".join(text[start:end].split()) for start, end in sentence_spans(text)]
+    return next((one for one in spans if not one.startswith(("#", "|"))), spans[0])[:200]
 
 
 def ask(kb: Kb, stack: Stack, mode: str, asked: list[str]) -> dict[str, int]:
