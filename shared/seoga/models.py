@@ -218,7 +218,7 @@ class Hit:
     only orders. `status` is what the document states or became, `superseded_by` what lives in its
     place, `supersedes` the retired documents that it is shown for. `cosine` and `keyword` are the
     raw scores (None: that track did not find it),
-    ranks count from 1.
+    ranks count from 1. `why`: the numbers behind it, where they were asked for.
     """
 
     kb_id: str
@@ -246,6 +246,7 @@ class Hit:
     superseded_by: tuple[str, ...] = ()
     supersedes: tuple[str, ...] = ()
     neighbours: tuple[int, ...] = ()
+    why: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def document(self) -> str:
@@ -285,6 +286,8 @@ class Hit:
         }
         if self.header_row:
             out["header_row"] = self.header_row
+        if self.why:
+            out["why"] = dict(self.why)
         return out
 
 

@@ -112,3 +112,27 @@ def test_the_right_file_comes_first_and_its_passages_hold_the_answer(
     assert len(questions) >= 34
     assert 1 - len(missed) / len(questions) >= TOP3, missed
     assert 1 - len(unanswered) / asked >= ANSWERED, unanswered
+
+
+NONSENSE, OFF_TOPIC, REFUSED = 0.95, 0.90, 0.03
+NOISE = Path(__file__).parent / "search_cases" / "noise.tsv"
+
+
+@pytest.mark.timeout(900)
+def test_nonsense_and_what_is_off_topic_is_refused_and_what_can_be_answered_is_not(
+    kb: Kb, stack: Stack, questions: list[Question]
+) -> None:
+    lines = NOISE.read_text(encoding="utf-8").splitlines()[1:]
+    asked: dict[str, list[str]] = {"answerable": [one.query for one in questions]}
+    for line in lines:
+        kind, query = line.split("\t")
+        asked.setdefault(kind, []).append(query)
+    refused = {
+        kind: [one for one in queries if not search([kb], SearchRequest(one), stack.embedding).hits]
+        for kind, queries in asked.items()
+    }
+    share = {kind: len(refused[kind]) / len(asked[kind]) for kind in asked}
+    assert len(lines) >= 60
+    assert share["nonsense"] >= NONSENSE, set(asked["nonsense"]) - set(refused["nonsense"])
+    assert share["off-topic"] >= OFF_TOPIC, set(asked["off-topic"]) - set(refused["off-topic"])
+    assert share["answerable"] <= REFUSED, refused["answerable"]

@@ -30,6 +30,7 @@ from seoga.storage.documents import SWEPT, DocumentStore
 from seoga.storage.reading import file_counts, pending_count
 from seoga_indexer import versions
 from seoga_indexer.budget import Budget
+from seoga_indexer.calibrating import after_run
 from seoga_indexer.changes import Depth
 from seoga_indexer.channel import Channel, Stopped
 from seoga_indexer.contextbatches import ContextBatches
@@ -91,6 +92,7 @@ class Run:
         self._connectors: dict[str, Connector] = {}
         self._complete = False
         self._trouble = ""
+        self._calibration = ""
         self._unread = False
         self._deadline = 0.0
 
@@ -195,6 +197,8 @@ class Run:
             self._store.set_meta(versions.KEY, json.dumps(self._versions.to_json()))
         if self._complete and not (cancelled() or self._trouble):
             self._store.end_redo()
+        if not cancelled():
+            self._calibration = after_run(self._kb, self._store, self._ports.embedding)
 
     def _text_stage(self, sizes: Sizes, since: str) -> TextStage:
         force = self._order.force
@@ -335,6 +339,7 @@ class Run:
             warnings=tuple(self._warnings),
             troubles=tuple(done.troubles),
             unread=self._unread,
+            calibration=self._calibration,
         )
 
 

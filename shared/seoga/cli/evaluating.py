@@ -1,8 +1,8 @@
-"""`eval`: how well a benchmark's questions are answered."""
+"""`eval`: how well questions are answered, and which way of searching answers them better."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -12,6 +12,8 @@ import typer
 from seoga.cli.options import (
     AsJson,
     BasePath,
+    ConfigFile,
+    KbPath,
     Mode,
     chosen_settings,
     opened_engine,
@@ -20,15 +22,25 @@ from seoga.cli.options import (
 from seoga.cli.output import emit, show
 from seoga.cli.progress import ProgressView
 from seoga.cli.stopping import stop_event
-from seoga.errors import Cancelled
+from seoga.cli.targets import one_kb
+from seoga.errors import Cancelled, InvalidArgument
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from seoga.kb import Kb
+    from seoga.search.comparing import Scores
+    from seoga.search.evalpage import Compared
+    from seoga.search.request import SearchRequest
+    from seoga.settings import Settings
     from seoga.wiring import Stack
 
 _CACHE = "eval"
+
+Compare = Annotated[
+    list[str] | None,
+    typer.Option("--compare", help="Ask again so, e.g. mode=bm25 or mode=auto,fusion=rrf."),
+]
 
 
 def register(app: typer.Typer) -> None:
@@ -38,7 +50,11 @@ def register(app: typer.Typer) -> None:
 
 def evaluate(
     folder: Annotated[
-        Path, typer.Argument(help="Holds corpus.jsonl, queries.jsonl and qrels.jsonl.")
+        Path,
+        typer.Argument(
+            help="A folder with corpus.jsonl, queries.jsonl and qrels.jsonl, or a table of your"
+            " own questions (tabs: question, document, must_contain, type)."
+        ),
     ],
     *,
     mode: Mode = "auto",
@@ -50,28 +66,130 @@ def evaluate(
         list[Path] | None,
         typer.Option("--beside", help="Put this benchmark's corpus into the same index."),
     ] = None,
+    compare: Compare = None,
+    report: Annotated[
+        Path | None, typer.Option("--report", help="Write a page with tables and plots here.")
+    ] = None,
+    path: KbPath = None,
+    config: ConfigFile = None,
     base_path: BasePath = None,
     as_json: AsJson = False,
 ) -> int:
-    """Run a benchmark folder through the real store and the real search."""
-    from seoga.search.evaluation import evaluate as measure
+    """Run a benchmark, or your own questions, through the real store and the real search."""
+    from seoga.search.comparing import variants
     from seoga.search.request import SearchRequest
 
     chosen = chosen_settings(base_path)
-    with opened_stack(chosen) as stack, indexing(stack) as index:
-        figures = measure(
-            [folder, *(beside or ())],
-            SearchRequest("", mode=mode, fusion=fusion or ""),
-            cache=chosen.cache_path / _CACHE,
-            index=index,
-            embedding=None if mode == "bm25" else stack.embedding,
-        )
-    if as_json:
-        emit(figures)
-    else:
-        for name, value in figures.items():
-            show(f"{name:<14} {value:.4f}" if isinstance(value, float) else f"{name:<14} {value}")
+    asked = variants(SearchRequest("", mode=mode, fusion=fusion or ""), compare or ())
+    with opened_stack(chosen) as stack:
+        if folder.is_file():
+            kb = one_kb(chosen.base_path, path, config)
+            found, kinds = _own(folder, kb, stack, asked)
+        else:
+            found, kinds = _benchmark([folder, *(beside or ())], chosen, stack, asked)
+    measure = "mrr_at_10" if folder.is_file() else "ndcg_at_10"
+    first = next(iter(found))
+    if not (compare or report):
+        _show(found[first].means, as_json)
+        return 0
+    compared = _compared(folder.stem, measure, found, kinds)
+    if report is not None:
+        _write(report, compared)
+    _show_compared(compared, as_json)
     return 0
+
+
+class _Outcome:
+    """The scores of one way to search, with what is said of all questions together."""
+
+    def __init__(self, scores: Scores, extra: Mapping[str, float]) -> None:
+        from seoga.search.comparing import means
+
+        self.scores, self.means = scores, {**means(scores), **extra}
+
+
+def _benchmark(
+    folders: list[Path], chosen: Settings, stack: Stack, asked: Mapping[str, SearchRequest]
+) -> tuple[dict[str, _Outcome], dict[str, str]]:
+    from seoga.search import evaluation
+    from seoga.search.comparing import kind_of
+
+    with indexing(stack) as index:
+        prepared = evaluation.prepare(folders, chosen.cache_path / _CACHE, index)
+    out = {}
+    for name, request in asked.items():
+        embedding = None if request.mode == "bm25" else stack.embedding
+        scores, milliseconds = evaluation.ask(prepared, request, embedding)
+        out[name] = _Outcome(scores, evaluation.latency(milliseconds))
+    return out, {each: kind_of(text) for each, text in prepared.bench.queries.items()}
+
+
+def _own(
+    file: Path, kb: Kb, stack: Stack, asked: Mapping[str, SearchRequest]
+) -> tuple[dict[str, _Outcome], dict[str, str]]:
+    from seoga.search.comparing import ask_judged, kind_of, read_judged
+    from seoga.search.engine import search
+
+    judged = read_judged(file)
+    out = {}
+    for name, request in asked.items():
+        embedding = None if request.mode == "bm25" else stack.embedding
+        scores = ask_judged(judged, request, lambda one, e=embedding: search([kb], one, e))
+        out[name] = _Outcome(scores, {})
+    kinds = {str(n): one.kind or kind_of(one.question) for n, one in enumerate(judged, 1)}
+    return out, kinds
+
+
+def _compared(
+    title: str, measure: str, found: Mapping[str, _Outcome], kinds: Mapping[str, str]
+) -> Compared:
+    from seoga.search.comparing import by_kind, difference
+    from seoga.search.evalpage import Compared
+
+    first = next(iter(found.values()))
+    others = list(found.items())[1:]
+    return Compared(
+        title,
+        measure,
+        {name: one.means for name, one in found.items()},
+        {name: by_kind(one.scores, kinds) for name, one in found.items()},
+        {name: difference(first.scores, one.scores, measure) for name, one in others},
+    )
+
+
+def _write(file: Path, compared: Compared) -> None:
+    from seoga.search.evalpage import page
+
+    try:
+        file.write_text(page(compared), encoding="utf-8")
+    except OSError as error:
+        raise InvalidArgument(f"{file} cannot be written: {error.strerror}") from error
+
+
+def _show(figures: Mapping[str, float], as_json: bool) -> None:
+    if as_json:
+        emit(dict(figures))
+        return
+    for name, value in figures.items():
+        show(f"{name:<14} {value:.4f}" if isinstance(value, float) else f"{name:<14} {value}")
+
+
+def _show_compared(found: Compared, as_json: bool) -> None:
+    from dataclasses import asdict
+
+    from seoga.search.evalpage import difference_line
+
+    if as_json:
+        emit(asdict(found))
+        return
+    for name, figures in found.means.items():
+        show(name)
+        _show(figures, as_json=False)
+        for kind, values in found.kinds[name].items():
+            show(f"  {kind} ({values['questions']:.0f}): {values.get(found.measure, 0):.4f}")
+    first = next(iter(found.means))
+    for name, one in found.differences.items():
+        show(difference_line(name, first, one))
 
 
 @contextmanager

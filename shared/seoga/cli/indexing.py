@@ -222,10 +222,13 @@ def report(result: RunResult, as_json: bool) -> None:
         show(line)
 
 
-def run_lines(result: RunResult) -> tuple[str, str]:
-    """Run says what this run did, State how the index stands now."""
+def run_lines(result: RunResult) -> tuple[str, ...]:
+    """Calibration where there are vectors; Run says what this run did, State how the index stands
+    now."""
     seconds = result.elapsed_ms / 1000
+    calibration = (result.calibration,) if result.calibration else ()
     return (
+        *calibration,
         f"Run: indexed={result.indexed} skipped={result.skipped} removed={result.removed}"
         f" chunks={result.chunks} elapsed={seconds:.1f}s",
         f"State: failed={result.failed} degraded={result.degraded} deferred={result.deferred}"

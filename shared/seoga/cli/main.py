@@ -12,6 +12,7 @@ import typer
 
 from seoga import __version__
 from seoga.cli import (
+    calibrating,
     evaluating,
     extracting,
     indexing,
@@ -39,7 +40,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 for group in (
-    *(running, serving, indexing, pruning, searching, inspecting, evaluating),
+    *(running, serving, indexing, pruning, searching, inspecting, evaluating, calibrating),
     *(extracting, transcribing, watching, linting),
 ):
     group.register(app)

@@ -39,6 +39,10 @@ Excluded = Annotated[
 AsOf = Annotated[
     str, typer.Option("--as-of", help="What was in force on a day, such as 2026-03-01.")
 ]
+Full = Annotated[bool, typer.Option("--full", help="Print whole passages, however long.")]
+Explain = Annotated[
+    bool, typer.Option("--explain", help="Show the numbers behind each hit and the rest.")
+]
 
 
 def register(app: typer.Typer) -> None:
@@ -65,9 +69,8 @@ def search(
     include_superseded: Superseded = False,
     include_excluded: Excluded = False,
     as_of: AsOf = "",
-    full: Annotated[
-        bool, typer.Option("--full", help="Print whole passages, however long.")
-    ] = False,
+    full: Full = False,
+    explain: Explain = False,
     as_json: AsJson = False,
 ) -> int:
     """Search; every hit says why it is there and where it stands."""
@@ -87,6 +90,7 @@ def search(
         include_superseded=include_superseded,
         include_excluded=include_excluded,
         as_of=as_of,
+        explain=explain,
     )
     with opened_stack(chosen) as stack:
         embedding = None if mode == "bm25" else stack.embedding
@@ -106,14 +110,21 @@ def hit_lines(hit: Hit, full: bool = True) -> list[str]:
 
 
 def _show(answer: SearchAnswer, full: bool) -> None:
+    from seoga.search.explain import lines_of_hit, lines_of_search
+
     for warning in answer.warnings:
         say(f"warning: {warning}")
     for hit in answer.hits:
         head, *rest = hit_lines(hit, full)
         show(head)
         show_text("\n".join(rest))
+        for line in lines_of_hit(hit.why) if hit.why else ():
+            show(line)
     if answer.message:
         show(answer.message)
+    for why in answer.why:
+        for line in lines_of_search(why):
+            show(line)
 
 
 def _names(text: str) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from seoga.cli.calibrating import lines as calibration_lines
 from seoga.errors import NotFound, Reason, SeogaError
 from seoga.kb import Kb
 from seoga.printable import sentences
@@ -27,6 +28,7 @@ _APART = {"Ready": Reason.EMPTY, "Failed": Reason.UNSUPPORTED}
 def describe(base: Path, kb: Kb, stale: Callable[[Kb], dict[str, int]]) -> dict[str, Any]:
     """A knowledge base, its index and its place in the queue, as JSON types; `stale` tells which
     versions of it are old (see Indexing)."""
+    from seoga.search.calibrate import report as calibration
     from seoga.storage.database import open_reader
 
     out: dict[str, Any] = {
@@ -45,6 +47,7 @@ def describe(base: Path, kb: Kb, stale: Callable[[Kb], dict[str, int]]) -> dict[
     try:
         with closing(open_reader(kb.db_path)) as conn:
             out |= _indexed(conn, out["sources"])
+            out["index"]["calibration"] = calibration(conn, kb.config.search.min_score)
         out["stale"] = stale(kb)
     except NotFound:
         out["error"] = "not indexed yet"
@@ -155,6 +158,8 @@ def lines(kb: dict[str, Any]) -> list[str]:
     if info := kb["index"]:
         out.append(f"  files: {_file_counts(info) or 'none'}")
         out.append(f"  chunks: {info['chunks']}, {info['chunks_pending']} without vectors")
+        if noise := info["calibration"]:
+            out += [f"  {line}" for line in calibration_lines(noise)]
         if last := info["last_run"]:
             out.append(f"  last run: {last['status']}, {last['ended_at'] or last['started_at']}")
     out += [f"  stale: {what}" for what in _old(kb["stale"])]

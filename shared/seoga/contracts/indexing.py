@@ -81,7 +81,8 @@ class RunResult:
 
     `tried` and `tried_failed` count the files that this run worked on (without unsupported ones);
     `warnings` are sentences for a person, such as a source that needs action; `troubles` the first
-    files that gave no text in this run, each with its reason.
+    files that gave no text in this run, each with its reason; `calibration` the sentence about
+    background noise, "" without vectors.
     """
 
     status: str = "done"
@@ -100,6 +101,7 @@ class RunResult:
     warnings: tuple[str, ...] = ()
     troubles: tuple[str, ...] = ()
     unread: bool = False
+    calibration: str = ""
 
     @property
     def exit_code(self) -> int:
@@ -116,6 +118,7 @@ class RunResult:
 _RESULT_KEYS = (
     "indexed", "skipped", "removed", "chunks", "elapsed_ms",
     "failed", "degraded", "deferred", "needs_action", "unsupported", "warnings",
+    "calibration",
 )  # fmt: skip
 
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from seoga.contracts.embedding import Embedding
 from seoga.errors import NotFound, SeogaError
 from seoga.kb import Kb
 from seoga.models import Hit
 from seoga.search.abstain import NOTHING_TO_SEARCH, Bar, Findings, message_of
+from seoga.search.explain import of_search
 from seoga.search.fusion import Candidate
 from seoga.search.kbsearch import Found, KbSearch
 from seoga.search.labels import unknown_labels
@@ -42,6 +44,7 @@ class _Part:
     absent: frozenset[str]
     guessed: frozenset[str]
     warnings: tuple[str, ...]
+    why: dict[str, Any]
 
 
 def search(
@@ -112,6 +115,7 @@ def _part(found: Found, picked: Picked, request: SearchRequest, query: Query) ->
         absent=frozenset(map(query.as_typed, found.absent)),
         guessed=frozenset(map(query.as_typed, found.guessed)),
         warnings=tuple(found.warnings),
+        why=of_search(found, request) if request.explain else {},
     )
 
 
@@ -146,6 +150,7 @@ def _answer(parts: Sequence[_Part], request: SearchRequest, warnings: list[str])
         warnings=tuple(warnings),
         pending=sum(part.pending for part in parts),
         mode=_mode(request, parts),
+        why=tuple(part.why for part in parts if part.why),
     )
 
 

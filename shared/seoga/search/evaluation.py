@@ -15,6 +15,7 @@ from xxhash import xxh3_128_hexdigest
 from seoga.contracts.embedding import Embedding
 from seoga.errors import InvalidArgument
 from seoga.kb import Kb, create_kb
+from seoga.search.comparing import means
 from seoga.search.engine import SearchRequest, search
 from seoga.search.request import MAX_TOP_K
 from seoga.text.tokens import TOKENIZER_VERSION
@@ -49,23 +50,46 @@ def evaluate(
     and the cap a document off. nDCG is linear in the gain, as in trec_eval. Raises InvalidArgument
     for a folder that is no benchmark.
     """
+    asked = prepare(folders, cache, index)
+    scores, milliseconds = ask(asked, request, embedding)
+    return {**means(scores), **latency(milliseconds)}
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """An indexed benchmark; `names`: path → document id."""
+
+    bench: Benchmark
+    kb: Kb
+    names: Mapping[str, str]
+
+
+def prepare(folders: Sequence[Path], cache: Path, index: Callable[[Kb], object]) -> Prepared:
+    """The first benchmark with the corpora of all of them, indexed in `cache`."""
     bench, *beside = map(load, folders)
     documents = [text for each in (bench, *beside) for text in each.corpus.values()]
     names = dict(zip(_paths(len(bench.corpus)), bench.corpus, strict=True))
     kb = _knowledge_base(cache, documents)
     index(kb)
-    ranked: dict[str, list[str]] = {}
+    return Prepared(bench, kb, names)
+
+
+def ask(
+    asked: Prepared, request: SearchRequest, embedding: Embedding | None
+) -> tuple[dict[str, dict[str, float]], list[float]]:
+    """Measures of each question (nDCG, recall, MRR), and the milliseconds that each took."""
+    scores: dict[str, dict[str, float]] = {}
     milliseconds: list[float] = []
-    for query_id, text in bench.queries.items():
-        if query_id not in bench.relevant:
+    for query_id, text in asked.bench.queries.items():
+        if query_id not in asked.bench.relevant:
             continue
-        asked = _request(request, text)
         started = time.perf_counter()
-        answer = search([kb], asked, embedding)
+        answer = search([asked.kb], _request(request, text), embedding)
         milliseconds.append((time.perf_counter() - started) * 1000)
         found = dict.fromkeys(hit.path for hit in answer.hits)
-        ranked[query_id] = [names.get(path, "") for path in found][:DEPTH]
-    return {**_quality(ranked, bench.relevant), **_latency(milliseconds)}
+        ranked = [asked.names.get(path, "") for path in found][:DEPTH]
+        scores[query_id] = _measures(ranked, asked.bench.relevant[query_id])
+    return scores, milliseconds
 
 
 def _why(error: Exception) -> str:
@@ -139,19 +163,12 @@ def _request(like: SearchRequest, query: str) -> SearchRequest:
     )
 
 
-def _quality(
-    ranked: Mapping[str, Sequence[str]], relevant: Mapping[str, Mapping[str, float]]
-) -> dict[str, float]:
-    def mean(measure: Callable[[Sequence[str], Mapping[str, float]], float]) -> float:
-        return sum(measure(ranked[each], relevant[each]) for each in ranked) / max(len(ranked), 1)
-
+def _measures(found: Sequence[str], wanted: Mapping[str, float]) -> dict[str, float]:
     return {
-        "ndcg_at_10": mean(_ndcg),
-        "recall_at_5": mean(
-            lambda found, wanted: len(wanted.keys() & set(found[:5])) / len(wanted)
-        ),
-        "recall_at_10": mean(lambda found, wanted: len(wanted.keys() & set(found)) / len(wanted)),
-        "mrr_at_10": mean(_reciprocal_rank),
+        "ndcg_at_10": _ndcg(found, wanted),
+        "recall_at_5": len(wanted.keys() & set(found[:5])) / len(wanted),
+        "recall_at_10": len(wanted.keys() & set(found)) / len(wanted),
+        "mrr_at_10": _reciprocal_rank(found, wanted),
     }
 
 
@@ -169,7 +186,8 @@ def _reciprocal_rank(found: Sequence[str], wanted: Mapping[str, float]) -> float
     return next((1 / place for place, each in enumerate(found, 1) if each in wanted), 0.0)
 
 
-def _latency(milliseconds: Sequence[float]) -> dict[str, float]:
+def latency(milliseconds: Sequence[float]) -> dict[str, float]:
+    """Median and 95th percentile."""
     ordered = sorted(milliseconds) or [0.0]
     return {
         "ms_p50": round(ordered[len(ordered) // 2], 2),

@@ -24,7 +24,8 @@ RRF_K = 60
 class Candidate:
     """A chunk that a track found. `keyword` is its share of the query's ideal BM25, `coverage` the
     share of the query's idf mass that it holds, `exact` True when it holds an identifier of the
-    query, or all words of a short query; `named` when the query names its document.
+    query, or all words of a short query; `named` when the query names its document,
+    `led` when it is put first for that. `boost`: the factor of the KB's pathBoosts.
     `same_language`: as the query. `attached`: shown for the retired documents `supersedes`,
     whatever its own evidence. Scores are None where a track does not exist."""
 
@@ -42,6 +43,8 @@ class Candidate:
     rank_score: float = 0.0
     attached: bool = False
     supersedes: tuple[str, ...] = ()
+    boost: float = 1.0
+    led: bool = False
     matched: frozenset[str] = field(default_factory=frozenset)
 
 
@@ -64,18 +67,23 @@ def convex(candidates: Sequence[Candidate]) -> None:
     scores). With one track only, its score is the rank score."""
     hybrid = any(each.cosine is not None for each in candidates)
     for each in candidates:
-        if each.cosine is None:
-            # Not embedded yet: its words speak for it, where they can.
-            weight = OTHER_KEYWORD if hybrid and not each.same_language else 1.0
-            each.rank_score = weight * (each.keyword or 0.0)
-        elif each.keyword is None:
-            each.rank_score = each.cosine
-        elif each.same_language:
-            each.rank_score = SAME_KEYWORD * each.keyword + SAME_COSINE * each.cosine
-        else:
-            each.rank_score = OTHER_KEYWORD * each.keyword + OTHER_COSINE * each.cosine
+        keyword, cosine = convex_weights(each, hybrid)
+        each.rank_score = keyword * (each.keyword or 0.0) + cosine * (each.cosine or 0.0)
         if each.exact:
             each.rank_score += EXACT_BONUS
+
+
+def convex_weights(candidate: Candidate, hybrid: bool) -> tuple[float, float]:
+    """What the keyword share and the cosine of a candidate weigh in the convex combination;
+    `hybrid`: others of the search have a cosine."""
+    if candidate.cosine is None:
+        # Not embedded yet: its words speak for it, where they can.
+        return (OTHER_KEYWORD if hybrid and not candidate.same_language else 1.0), 0.0
+    if candidate.keyword is None:
+        return 0.0, 1.0
+    if candidate.same_language:
+        return SAME_KEYWORD, SAME_COSINE
+    return OTHER_KEYWORD, OTHER_COSINE
 
 
 def lead_named(candidates: Sequence[Candidate]) -> None:
@@ -84,6 +92,7 @@ def lead_named(candidates: Sequence[Candidate]) -> None:
     for each in in_order(candidates):
         if each.named and each.file_id not in led:
             led.add(each.file_id)
+            each.led = True
             each.rank_score += NAMED_BONUS
 
 

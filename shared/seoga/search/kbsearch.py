@@ -14,7 +14,7 @@ from seoga.search import fusion
 from seoga.search.abstain import MIN_COVERAGE, Bar
 from seoga.search.filters import NOTHING, Scope, Scopes, boosted, scopes
 from seoga.search.fusion import Candidate
-from seoga.search.lexical import KeywordScore, KeywordTrack
+from seoga.search.lexical import KeywordScore, KeywordTrack, Term
 from seoga.search.lifecycle import LIFECYCLES, Lifecycle
 from seoga.search.query import Query
 from seoga.search.query_vectors import QueryVectors
@@ -50,7 +50,15 @@ class Found:
     pending: int = 0
     absent: frozenset[str] = frozenset()
     guessed: frozenset[str] = frozenset()
+    terms: tuple[Term, ...] = ()
+    fusion: str = "convex"
+    both: bool = False
     warnings: list[str] = field(default_factory=list)
+
+    @property
+    def hybrid(self) -> bool:
+        """True when any of it has a cosine."""
+        return any(each.cosine is not None for each in self.ranked)
 
     @property
     def admitted(self) -> list[Candidate]:
@@ -65,6 +73,11 @@ class Tracks:
     keyword: KeywordTrack | None
     semantic: SemanticTrack | None
     card: ModelCard | None
+
+    @property
+    def both(self) -> bool:
+        """True when there is something to fuse."""
+        return self.keyword is not None and self.semantic is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +123,9 @@ class KbSearch:
         gone = {each.file_id for each in told}
         found.hidden = frozenset(each.file_id for each in hidden if each.file_id not in gone)
         found.absent = absent
-        found.guessed = tracks.keyword.guessed if tracks.keyword is not None else frozenset()
+        if tracks.keyword is not None:
+            found.guessed, found.terms = tracks.keyword.guessed, tracks.keyword.terms
+        found.fusion, found.both = self._method(), tracks.both
         found.filtered = seen.visible.only is not None or bool(seen.visible.lang)
         found.pending = self._pending()
         found.warnings = self.warnings
@@ -166,7 +181,8 @@ class KbSearch:
         fusion.rank_tracks(candidates)
         self._fuse(candidates, tracks, bar)
         for each in candidates:
-            each.rank_score *= boosted(self.kb.config.search.path_boosts, each.path)
+            each.boost = boosted(self.kb.config.search.path_boosts, each.path)
+            each.rank_score *= each.boost
         fusion.lead_named(candidates)
         return fusion.in_order(candidates)
 
@@ -194,11 +210,10 @@ class KbSearch:
                 _add_words(each, words.get(each.chunk_id), query, guessed)
 
     def _fuse(self, candidates: Sequence[Candidate], tracks: Tracks, bar: Bar) -> None:
-        method = self.request.fusion or self.kb.fusion
-        both = tracks.keyword is not None and tracks.semantic is not None
-        if method == "rrf" and both:
+        method = self._method()
+        if method == "rrf" and tracks.both:
             fusion.rrf(candidates)
-        elif method == "gated" and tracks.keyword is not None and both:
+        elif method == "gated" and tracks.keyword is not None and tracks.both:
             rare = tracks.keyword.rare(self.kb.config.search.lexical_max_doc_freq)
             fusion.gated(candidates, bar.threshold or 0.0, rare)
         else:
@@ -218,6 +233,9 @@ class KbSearch:
     @property
     def _shows_retired(self) -> bool:
         return self.request.search_all or self.request.include_superseded
+
+    def _method(self) -> str:
+        return self.request.fusion or self.kb.fusion
 
     def _hidden(self, asked: _Asked, seen: Scopes, life: Lifecycle) -> list[Candidate]:
         if seen.hidden is None or seen.hidden.nothing:

@@ -6,12 +6,13 @@ import json
 import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Final
 
 from seoga.models import Hit
 from seoga.search.abstain import label_of
+from seoga.search.explain import of_hit
 from seoga.search.fusion import Candidate
 from seoga.search.kbsearch import Found
 from seoga.search.request import SearchRequest
@@ -75,6 +76,9 @@ def pick(found: Found, request: SearchRequest) -> Picked:
                 break
     around = _neighbours(found.conn, [chunk for _, chunk in chosen])
     hits = [_hit(found, candidate, chunk, around) for candidate, chunk in chosen]
+    if request.explain:
+        reasons = [of_hit(found, candidate) for candidate, _ in chosen]
+        hits = [replace(hit, why=why) for hit, why in zip(hits, reasons, strict=True)]
     return Picked(hits, capped, folder.folded)
 
 

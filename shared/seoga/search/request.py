@@ -26,7 +26,8 @@ class SearchRequest:
     on that ISO day. `path_glob` is
     relative to the source (`docs/**/*.md`; without a slash it matches the file's name). Dates are
     ISO, of the last change; `modified_before` given as a day includes that day. `max_chars` bounds
-    the text of all hits together; 0: no bound. For measuring: without `abstain` nothing is
+    the text of all hits together; 0: no bound. `explain` adds the numbers behind each hit.
+    For measuring: without `abstain` nothing is
     dropped, without `fold` near duplicates stay, with `per_document` 0 a document may fill the
     answer.
     """
@@ -51,6 +52,7 @@ class SearchRequest:
     fold: bool = True
     fusion: str = ""
     max_chars: int = 40_000
+    explain: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +87,7 @@ class SearchAnswer:
     `max_chars`.
     `retired` are the hidden documents that something replaced, or that are out of force.
     `pending` counts chunks without vectors yet. `mode` is what was really done: hybrid, bm25 or
-    vector.
+    vector. `why`: how each KB was searched, where that was asked for.
     """
 
     hits: tuple[Hit, ...]
@@ -100,10 +102,11 @@ class SearchAnswer:
     warnings: tuple[str, ...] = ()
     pending: int = 0
     mode: str = "bm25"
+    why: tuple[Mapping[str, Any], ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """The form of `search --json` and of the tools."""
-        return {
+        out: dict[str, Any] = {
             "results": [hit.to_json() for hit in self.hits],
             "message": self.message,
             "best_score": None if self.best_score is None else round(self.best_score, 4),
@@ -117,6 +120,7 @@ class SearchAnswer:
             "pending": self.pending,
             "mode": self.mode,
         }
+        return out | ({"why": list(map(dict, self.why))} if self.why else {})
 
 
 def check(request: SearchRequest) -> None:

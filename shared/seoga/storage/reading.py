@@ -284,6 +284,7 @@ def index_info(conn: sqlite3.Connection) -> dict[str, Any]:
             "sources": json.loads(meta.get("sources", "{}")),
             "progress": json.loads(meta["progress"]) if "progress" in meta else None,
             "last_run": _last_run(conn),
+            "calibration": json.loads(meta["calibration"]) if "calibration" in meta else None,
         }
 
 

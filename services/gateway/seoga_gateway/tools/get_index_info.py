@@ -66,6 +66,9 @@ class IndexInfo(BaseModel):
     progress: dict[str, Any] | None = Field(description="The run in flight; null: none.")
     queue: QueueInfo
     last_run: dict[str, Any] | None
+    calibration: dict[str, Any] | None = Field(
+        description="Noise floor: p99 with interval, suggested minScore, best_of by query length."
+    )
     warnings: list[str]
 
 
@@ -104,6 +107,7 @@ def _answer(info: Info) -> IndexInfo:
         progress=index.get("progress") if info.writer else None,
         queue=_queue(info),
         last_run=index.get("last_run"),
+        calibration=index.get("calibration"),
         warnings=[one_line(warning) for warning in info.warnings],
     )
 
@@ -211,6 +215,11 @@ def _text(answer: IndexInfo) -> str:
         )
     if last := answer.last_run:
         lines.append(f"last run: {last['status']}, ended {last['ended_at'] or 'not yet'}")
+    if noise := answer.calibration:
+        lines.append(
+            f"background noise: p99 {noise['p99']} over {noise['pairs']} random pairs, suggested"
+            f" minScore {noise['suggested']}"
+        )
     for source in answer.sources:
         lines.extend(_source_lines(source))
     lines.extend(f"stale: {reason}" for reason in answer.stale)

@@ -78,6 +78,7 @@ class Result(BaseModel):
     document_id: int
     chunk_id: int = Field(description="For get_document_chunk.")
     neighbours: list[int] = Field(description="chunk_ids before and after it.")
+    why: dict[str, Any] = Field({}, description="With explain: terms, scores, weights, boosts.")
 
 
 class Gone(BaseModel):
@@ -105,6 +106,7 @@ class SearchResults(BaseModel):
     mode: str = Field(description="How it was searched: hybrid, bm25 or vector.")
     warnings: list[str]
     notice: str = Field(description="How to treat the text of results.")
+    why: list[dict[str, Any]] = Field([], description="With explain: each knowledge base's part.")
 
 
 def search_documents(
@@ -129,6 +131,9 @@ def search_documents(
     modified_after: Annotated[str, Field(description="Only newer documents (ISO date).")] = "",
     modified_before: Annotated[str, Field(description="Only older documents (ISO date).")] = "",
     lang: Annotated[str, Field(description="Only passages in this language: ko or en.")] = "",
+    explain: Annotated[
+        bool, Field(description="Add the numbers behind each result and what was dropped.")
+    ] = False,
     *,
     keys: Keys,
 ) -> Annotated[CallToolResult, SearchResults]:
@@ -153,6 +158,7 @@ def search_documents(
         modified_after=modified_after,
         modified_before=modified_before,
         lang=lang,
+        explain=explain,
         # The budget here is of bytes as they travel, counted below.
         max_chars=0,
     )
@@ -177,6 +183,7 @@ def answer(found: SearchAnswer) -> CallToolResult:
         mode=found.mode,
         warnings=[one_line(warning) for warning in found.warnings],
         notice=NOTICE,
+        why=list(map(dict, found.why)),
     )
     return reply(structured, _text(structured, found.hits))
 

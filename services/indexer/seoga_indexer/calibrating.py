@@ -1,0 +1,41 @@
+"""After a run: the noise floor of the corpus, measured again only where vectors changed."""
+
+from __future__ import annotations
+
+from seoga import logs
+from seoga.contracts.embedding import Embedding
+from seoga.errors import SeogaError
+from seoga.kb import Kb
+from seoga.search import calibrate
+from seoga.search.calibrate import Embed
+from seoga.search.query_vectors import spec_of
+from seoga.storage import generations
+from seoga.storage.documents import DocumentStore
+
+# Models in this process cost nothing to ask; of others `seoga calibrate` asks.
+_OWN = ("builtin", "hashing")
+
+log = logs.get("indexer")
+
+
+def after_run(kb: Kb, store: DocumentStore, embedding: Embedding) -> str:
+    """The sentence for the end of a run; "" where there are no vectors to compare. Never fails the
+    run."""
+    try:
+        found = calibrate.stored(store.conn)
+        if not calibrate.is_fresh(store.conn, found):
+            found = calibrate.calibrate(store.conn, _embed(kb, store, embedding))
+            if found is not None:
+                store.set_meta(calibrate.KEY, calibrate.to_text(found))
+        return calibrate.line_of(store.conn, found, kb.config.search.min_score)
+    except SeogaError as error:
+        log.warning("not calibrated", kb=kb.id, error=error.message)
+        return ""
+
+
+def _embed(kb: Kb, store: DocumentStore, embedding: Embedding) -> Embed | None:
+    live = generations.live(store.conn)
+    if live is None or live[1].provider not in _OWN:
+        return None
+    spec = spec_of(kb, live[1])
+    return lambda text: embedding.embed_query(text, spec)

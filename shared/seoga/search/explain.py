@@ -1,0 +1,135 @@
+"""Why a hit stands where it stands, and what became of the rest: numbers that were used, nothing
+computed anew."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from seoga.search import fusion
+from seoga.search.fusion import Candidate
+from seoga.search.kbsearch import Found
+from seoga.search.lexical import Term
+from seoga.search.request import SearchRequest
+
+# Of what was dropped, the nearest.
+_DROPPED: Final = 5
+_PLACES: Final = 4
+
+
+def of_hit(found: Found, candidate: Candidate) -> dict[str, Any]:
+    """One hit: the terms that matched with their idf, raw scores and ranks, weights, boosts."""
+    keyword, cosine = fusion.convex_weights(candidate, found.hybrid)
+    convex = found.fusion == "convex" or not found.both
+    weights = {"keyword": keyword, "cosine": cosine} if convex else {}
+    bonus = {
+        "exact": fusion.EXACT_BONUS if candidate.exact and convex else 0.0,
+        "named": fusion.NAMED_BONUS if candidate.led else 0.0,
+    }
+    return {
+        "matched": [_term(term) for term in found.terms if term.text in candidate.matched],
+        "coverage": _rounded(candidate.coverage),
+        "keyword": _rounded(candidate.keyword),
+        "keyword_rank": candidate.keyword_rank,
+        "cosine": _rounded(candidate.cosine),
+        "cosine_rank": candidate.cosine_rank,
+        "same_language": candidate.same_language,
+        "fusion": found.fusion,
+        "weights": weights,
+        "bonus": {name: value for name, value in bonus.items() if value},
+        "boost": candidate.boost,
+        "rank_score": _rounded(candidate.rank_score),
+        "by_words": found.bar.by_words(candidate),
+        "by_meaning": found.bar.by_meaning(candidate),
+    }
+
+
+def of_search(found: Found, request: SearchRequest) -> dict[str, Any]:
+    """One KB: the query as it was read, the bars, what was dropped or hidden and why."""
+    admits = found.bar.admits if request.abstain else lambda _: True
+    dropped = [each for each in found.ranked if not admits(each)]
+    return {
+        "kb": found.kb.name,
+        "terms": [_term(term) for term in found.terms],
+        "threshold": found.bar.threshold,
+        "min_coverage": found.bar.coverage,
+        "candidates": len(found.ranked),
+        "dropped": [_dropped(each, found) for each in dropped[:_DROPPED]],
+        "dropped_in_all": len(dropped),
+        "hidden": _paths(found),
+        "filters": _filters(request),
+    }
+
+
+def lines_of_hit(why: Mapping[str, Any]) -> list[str]:
+    """The explanation of a hit for people."""
+    terms = ", ".join(f"{term['term']} ({term['idf']:.2f})" for term in why["matched"]) or "none"
+    score = f"order {why['rank_score']}"
+    if why["weights"]:
+        parts = [
+            f"{weight} x {name} {why[name]}"
+            for name, weight in why["weights"].items()
+            if weight and why[name] is not None
+        ]
+        parts += [f"{value} {name}" for name, value in why["bonus"].items() if name != "named"]
+        score += " = " + " + ".join(parts)
+    if why["boost"] != 1:
+        score += f", boosted by {why['boost']}"
+    ranks = f"rank by words {why['keyword_rank'] or '-'}, by meaning {why['cosine_rank'] or '-'}"
+    return [f"    terms (idf): {terms}; share of idf {why['coverage']}", f"    {score}; {ranks}"]
+
+
+def lines_of_search(why: Mapping[str, Any]) -> list[str]:
+    """What became of the rest, for people."""
+    terms = ", ".join(f"{t['term']} ({t['idf']:.2f}, in {t['df']})" for t in why["terms"])
+    out = [f"{why['kb']}: terms (idf, chunks): {terms or 'none'}"]
+    bars = f"threshold {why['threshold']}, least share of idf {why['min_coverage']}"
+    out.append(f"    {why['candidates']} candidates, {why['dropped_in_all']} dropped; {bars}")
+    out += [f"    dropped {each['path']}: {each['why']}" for each in why["dropped"]]
+    out += [f"    hidden {path}" for path in why["hidden"]]
+    out += [f"    only {name}: {value}" for name, value in why["filters"].items()]
+    return out
+
+
+def _term(term: Term) -> dict[str, Any]:
+    out: dict[str, Any] = {"term": term.text, "idf": _rounded(term.idf), "df": term.df}
+    if term.forms != (term.text,):
+        out["read_as"] = list(term.forms)
+    return out
+
+
+def _dropped(candidate: Candidate, found: Found) -> dict[str, Any]:
+    bar, reasons = found.bar, []
+    if bar.threshold is not None and candidate.cosine is not None:
+        reasons.append(f"cosine {candidate.cosine:.3f} under {bar.threshold:.2f}")
+    if bar.coverage is not None:
+        reasons.append(f"share of idf {candidate.coverage:.2f} under {bar.coverage:.2f}")
+    return {
+        "path": candidate.path,
+        "chunk_id": candidate.chunk_id,
+        "cosine": _rounded(candidate.cosine),
+        "coverage": _rounded(candidate.coverage),
+        "why": ", ".join(reasons),
+    }
+
+
+def _paths(found: Found) -> list[str]:
+    rows = (
+        found.conn.execute("SELECT path FROM files WHERE id = ?", (file,)).fetchone()
+        for file in sorted(found.hidden)[:_DROPPED]
+    )
+    return [row[0] for row in rows if row]
+
+
+def _filters(request: SearchRequest) -> dict[str, Any]:
+    names = ("labels", "exclude", "path_glob", "file_types", "modified_after", "modified_before")
+    values = {name: getattr(request, name) for name in (*names, "lang")}
+    return {
+        name: list(value) if isinstance(value, tuple) else value
+        for name, value in values.items()
+        if value
+    }
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else round(value, _PLACES)
