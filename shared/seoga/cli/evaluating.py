@@ -28,8 +28,9 @@ from seoga.errors import Cancelled, InvalidArgument
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from seoga.contracts.embedding import Embedding
     from seoga.kb import Kb
-    from seoga.search.comparing import Scores
+    from seoga.search.comparing import Ask, Scores
     from seoga.search.evalpage import Compared
     from seoga.search.request import SearchRequest
     from seoga.settings import Settings
@@ -128,16 +129,21 @@ def _own(
     file: Path, kb: Kb, stack: Stack, asked: Mapping[str, SearchRequest]
 ) -> tuple[dict[str, _Outcome], dict[str, str]]:
     from seoga.search.comparing import ask_judged, kind_of, read_judged
-    from seoga.search.engine import search
 
     judged = read_judged(file)
     out = {}
     for name, request in asked.items():
         embedding = None if request.mode == "bm25" else stack.embedding
-        scores = ask_judged(judged, request, lambda one, e=embedding: search([kb], one, e))
+        scores = ask_judged(judged, request, _asking(kb, embedding))
         out[name] = _Outcome(scores, {})
     kinds = {str(n): one.kind or kind_of(one.question) for n, one in enumerate(judged, 1)}
     return out, kinds
+
+
+def _asking(kb: Kb, embedding: Embedding | None) -> Ask:
+    from seoga.search.engine import search
+
+    return lambda request: search([kb], request, embedding)
 
 
 def _compared(
