@@ -36,6 +36,10 @@ Mode = Annotated[
     Literal["auto", "bm25", "vector"],
     Field(description="auto: by words and by meaning; bm25: words only; vector: meaning only."),
 ]
+FileTypes = Annotated[tuple[str, ...], Field(description="Only these file types, e.g. pdf, md.")]
+Explain = Annotated[
+    bool, Field(description="Add the numbers behind each result and what was dropped.")
+]
 Threshold = Annotated[
     float | None,
     Field(description="Least cosine of a result; leave out for the model's own.", ge=-1, le=1),
@@ -125,15 +129,11 @@ def search_documents(
     include_excluded: Excluded = False,
     as_of: AsOf = "",
     path_glob: Annotated[str, Field(description="Only paths like this, e.g. `docs/**/*.md`.")] = "",
-    file_types: Annotated[
-        tuple[str, ...], Field(description="Only these file types, e.g. pdf, md.")
-    ] = (),
+    file_types: FileTypes = (),
     modified_after: Annotated[str, Field(description="Only newer documents (ISO date).")] = "",
     modified_before: Annotated[str, Field(description="Only older documents (ISO date).")] = "",
     lang: Annotated[str, Field(description="Only passages in this language: ko or en.")] = "",
-    explain: Annotated[
-        bool, Field(description="Add the numbers behind each result and what was dropped.")
-    ] = False,
+    explain: Explain = False,
     *,
     keys: Keys,
 ) -> Annotated[CallToolResult, SearchResults]:
