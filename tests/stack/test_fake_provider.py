@@ -57,6 +57,24 @@ def fake(
 
 
 @pytest.mark.parametrize(
+    ("method", "path", "body", "named"),
+    [
+        ("POST", "/fake/faults", '{"kind": "slow"}', "valid array"),
+        ("POST", "/fake/faults", '[{"kind": "nope"}]', "0.kind"),
+        ("POST", "/fake/faults", '[{"times": 0}]', "0.times"),
+        ("PUT", "/fake/rules", '{"mishapshare": 0.1}', "mishapshare"),
+        ("PUT", "/fake/rules", "{", "JSON"),
+    ],
+)
+def test_a_rule_or_fault_that_does_not_exist_is_refused_by_name(
+    fake: str, method: str, path: str, body: str, named: str
+) -> None:
+    answer = httpx.request(method, fake + path, content=body)
+    assert answer.status_code == 400
+    assert named in answer.json()["error"]
+
+
+@pytest.mark.parametrize(
     "case",
     [
         ("openai", "text-embedding-3-small", 1536),

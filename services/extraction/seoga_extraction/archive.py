@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 _PIECE = 1 * MIB
 # The number that zip files give to members enciphered by WinZip.
 _AES = 99
+# Elements in one another that libxml2 allows.
+_DEPTH = 256
 _Opened = TypeVar("_Opened")
 
 
@@ -44,14 +46,15 @@ class Archive:
     def _check(self) -> None:
         members = self._zip.infolist()
         if len(members) > self.limits.archive_entries:
-            raise bomb(f"it holds {len(members)} entries")
+            raise bomb(f"it holds {len(members)} entries, of {self.limits.archive_entries} allowed")
         # Python's zipfile never gives more bytes than declared, so declared sizes bound the rest.
         total = sum(info.file_size for info in members)
         if total > self.limits.archive_mb * MIB:
-            raise bomb(f"it inflates to {total // MIB} MiB")
+            raise bomb(f"it inflates to {total // MIB} MiB, of {self.limits.archive_mb} allowed")
         packed = sum(info.compress_size for info in members)
         if total > 64 * MIB and total > packed * self.limits.archive_ratio:
-            raise bomb(f"it inflates {total // max(packed, 1)} times")
+            times = total // max(packed, 1)
+            raise bomb(f"it inflates {times} times, of {self.limits.archive_ratio} allowed")
 
     def read(self, name: str) -> bytes:
         """The bytes of a member; b"" when there is none of that name."""
@@ -125,6 +128,12 @@ def parse_xml(data: bytes, name: str = "") -> etree._Element:
         if "memory" in str(error).lower() or "unknown error" in str(error):
             raise MemoryError(str(error)) from error
         where = f"{name} inside the file" if name else "The file"
+        if "depth" in str(error).lower():
+            raise ExtractionFailed(
+                f"{where} is nested too deep: more than {_DEPTH} elements in one another.",
+                "Save it with fewer tables inside tables, or as PDF.",
+                Reason.TOO_LARGE,
+            ) from error
         raise corrupt(f"{where} is damaged: it is not well-formed XML.") from error
 
 

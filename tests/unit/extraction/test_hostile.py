@@ -174,7 +174,7 @@ ATTACKS: dict[str, tuple[str, Callable[[], bytes], set[Reason | None]]] = {
     "tables nested in Word": (
         "a.docx",
         lambda: docx(NESTED_TABLE * 20_000 + END_TABLE * 20_000),
-        {Reason.CORRUPT},
+        {Reason.TOO_LARGE},
     ),
     "groups nested in PowerPoint": (
         "a.pptx",

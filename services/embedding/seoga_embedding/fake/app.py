@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from anyio import sleep
+from pydantic import TypeAdapter, ValidationError
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
@@ -24,6 +25,7 @@ from seoga_embedding.packing import tokens_of
 from seoga_embedding.provider import Vector
 from seoga_embedding.providers.hashing import Hashing
 
+_FAULTS = TypeAdapter(list[Fault])
 _UNKNOWN_DIMENSION = 256
 _HANGUL = re.compile("[가-힣]+")
 NOTICE = (
@@ -40,11 +42,11 @@ def create(desk: Desk | None = None) -> Starlette:
 
     async def rules(request: Request) -> Response:
         if request.method == "PUT":
-            desk.rules = Rules.model_validate(await request.json())
+            desk.rules = Rules.model_validate_json(await request.body())
         return JSONResponse(desk.rules.model_dump())
 
     async def faults(request: Request) -> Response:
-        desk.expect([Fault.model_validate(one) for one in await request.json()])
+        desk.expect(_FAULTS.validate_json(await request.body()))
         return Response(status_code=204)
 
     async def tally(_: Request) -> Response:
@@ -69,8 +71,16 @@ def create(desk: Desk | None = None) -> Starlette:
             Route("/fake/calls", calls),
             Route("/fake/tally", tally),
             Route("/{path:path}", provider, methods=["GET", "POST"]),
-        ]
+        ],
+        exception_handlers={ValidationError: _refused},
     )
+
+
+def _refused(_: Request, error: Exception) -> Response:
+    """Rules and faults that say something else than they may: each field, and what is wrong."""
+    wrong = error.errors(include_url=False) if isinstance(error, ValidationError) else []
+    named = [f"{'.'.join(map(str, one['loc'])) or 'the body'}: {one['msg']}" for one in wrong]
+    return JSONResponse({"error": "; ".join(named)}, 400)
 
 
 async def _notice(_: Request) -> Response:

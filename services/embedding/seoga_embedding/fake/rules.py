@@ -10,7 +10,7 @@ from hashlib import blake2b
 from itertools import count, cycle
 from typing import Any, Literal
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict, Field
 
 _SECRET_HEADERS = frozenset({"authorization", "api-key", "x-api-key", "x-goog-api-key"})
 _MOST_CALLS = 10_000
@@ -19,6 +19,8 @@ _MOST_CALLS = 10_000
 class Fault(BaseModel):
     """One thing that goes wrong, for the next `times` calls whose path holds `path`, `after`
     seconds after they came."""
+
+    model_config = ConfigDict(extra="forbid")
 
     kind: Literal[
         "status", "slow", "cut", "error_in_200", "html", "fewer", "nan", "zero", "dimension", "lost"
@@ -41,6 +43,8 @@ class Rules(BaseModel):
     held back or expire. An answer
     leaves `latency` seconds after its call came; more than `max_at_once` calls at once are told to
     slow down. Of all calls the share `mishap_share` (by `seed`) meets one of `mishaps`, in turn."""
+
+    model_config = ConfigDict(extra="forbid")
 
     key: str = ""
     models: list[str] = []

@@ -36,7 +36,7 @@ def parse(source: Input) -> Parsed:
     """Distribution documents are read from their encrypted text, never from their notice."""
     container = Container(source)
     if not container.section_names:
-        raise corrupt("The HWP file has no section stream.")
+        raise corrupt("The HWP file is damaged or cut off: it holds no text.")
     properties = container.properties()
     meta = {name: text for key, name in _META.items() if (text := _text(properties.get(key)))}
     if container.distribution:
