@@ -70,6 +70,9 @@ class LoggedEmbedding:
             self._log.add("embed", "-", digest(passage.text.encode()))
         return self._inner.embed_passages(passages, spec)
 
+    def embed_query(self, text: str, spec: Any) -> Any:
+        return self._inner.embed_query(text, spec)
+
     def prompt_id(self, spec: Any) -> Any:
         return self._inner.prompt_id(spec)
 

@@ -171,7 +171,9 @@ def test_partial_runs_are_estimated_as_they_are(
     httpx.delete(f"{fake}/fake")
     run(stack, kb, partial=partial)
     assert len(calls(fake, "/messages")) == contexts
-    assert len(calls(fake, "/embeddings")) == before.embedding.calls
+    # Contexts that come out the same cost no new vectors; an estimate cannot know that.
+    made = before.embedding.calls if partial == "embedding" else 0
+    assert len(calls(fake, "/embeddings")) == made
 
 
 def test_moved_files_cost_nothing_and_one_changed_passage_costs_itself(

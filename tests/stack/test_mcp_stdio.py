@@ -18,7 +18,7 @@ from mcp import Client, StdioServerParameters
 from seoga.kb import create_kb
 
 SEOGA = Path(sys.executable).with_name("seoga")
-START_LIMIT_S = 2.0
+START_LIMIT_S = 4.0
 
 REQUESTS = [
     {

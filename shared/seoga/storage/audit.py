@@ -17,6 +17,7 @@ from seoga.models import ChunkState, FileState
 from seoga.storage import generations
 from seoga.storage.database import snapshot
 from seoga.storage.matrixfile import contradicted
+from seoga.storage.migrate import schema_version
 from seoga.storage.texts import unpack_text
 from seoga.storage.vectors import sound
 
@@ -237,6 +238,8 @@ def _damaged(conn: sqlite3.Connection) -> Iterator[Any]:
 def _folders(conn: sqlite3.Connection) -> Iterator[Fault]:
     """What a scan would pass over though it has to look: a file more or less, an unsettled one (of
     a time too young when it was read, of a version that a listing shows, made by nothing)."""
+    if schema_version(conn) < _FOLDERS:
+        return
     folder = "rtrim(path, replace(path, '/', ''))"
     open_files = (
         f"sum(version != '' OR made = '' OR reason = '{Reason.UNREADABLE}'"
@@ -263,6 +266,8 @@ CHECKS: dict[str, Check] = {
     "vector file": _matrix,
     "kept extractions": _kept,
 }
+# The schema that brought what is known of folders.
+_FOLDERS = 6
 _MOST_ROWS = 10_000
 
 

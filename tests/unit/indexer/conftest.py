@@ -65,6 +65,13 @@ class TextExtraction:
         return
 
 
+def _bytes_of(text: str) -> Vector:
+    counts = np.bincount(np.frombuffer(text.encode(), np.uint8) % 8, minlength=8)
+    vector = (counts + 1).astype(np.float32)[None, :]
+    unit: Vector = vector / np.linalg.norm(vector)
+    return unit
+
+
 class CountingEmbedding:
     """Vectors from the bytes of a text. `faults` are raised by the next calls, one each; a text
     that holds a word of `refused` gets an error of its own."""
@@ -108,13 +115,11 @@ class CountingEmbedding:
             return EmbeddingFailed("refused", fault=ProviderFault.REJECTED)
         if any(word in passage.text for word in self.unreached):
             return EmbeddingFailed("went away", fault=ProviderFault.OUTAGE)
-        counts = np.bincount(np.frombuffer(passage.text.encode(), np.uint8) % 8, minlength=8)
-        vector = (counts + 1).astype(np.float32)[None, :]
-        unit = vector / np.linalg.norm(vector)
+        unit = _bytes_of(passage.text)
         return PassageVectors(unit, np.zeros(1, np.float32), self.tokens)
 
     def embed_query(self, text: str, spec: EmbeddingSpec) -> Vector:
-        raise NotImplementedError
+        return _bytes_of(text)[0]
 
     def contextualize(
         self, excerpts: Sequence[Excerpt], spec: ContextSpec

@@ -43,11 +43,11 @@ def test_a_whole_index_passes_and_every_check_is_named(seoga: Any, kb: Path) -> 
     done = seoga("doctor", "--deep", "--json")
     assert (done.code, done.json["ok"]) == (0, True)
     assert [check["name"].partition(": ")[2] for check in done.json["checks"]] == [
-        *("database", "files", "keyword index", "terms", "vectors", "vector file"),
+        *("database", "files", "folders", "keyword index", "terms", "vectors", "vector file"),
         *("kept extractions", "log", "folder", "sources"),
     ]
     assert "up to date: 2 unchanged" in done.json["checks"][-1]["detail"]
-    assert seoga("doctor", "--deep", "--path", kb).out.count("whole") == 7
+    assert seoga("doctor", "--deep", "--path", kb).out.count("whole") == 8
 
 
 def test_damage_is_named_mended_and_made_again(seoga: Any, kb: Path) -> None:
