@@ -366,11 +366,12 @@ def test_external_entities_are_not_read(read: Reading, tmp_path: Path) -> None:
     assert "SECRET" not in read("a.docx", package(p("a &x; b"), head=head)).text
 
 
-def test_deep_nesting_is_told_as_corrupt_or_read(read: Reading) -> None:
+def test_deep_nesting_is_told_as_such(read: Reading) -> None:
     deep = "<w:sdt><w:sdtContent>" * 5000 + p("x") + "</w:sdtContent></w:sdt>" * 5000
     with pytest.raises(ExtractionFailed) as failed:
         read("a.docx", package(deep))
-    assert failed.value.reason is Reason.CORRUPT
+    assert failed.value.reason is Reason.TOO_LARGE
+    assert "nested too deep: more than 256" in failed.value.message
 
 
 def test_zip_bombs_are_refused_before_they_inflate(read: Reading) -> None:

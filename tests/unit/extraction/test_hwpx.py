@@ -303,11 +303,11 @@ def test_a_package_without_sections_is_corrupt(read: Reading) -> None:
     assert failure(read, package()) is Reason.CORRUPT
 
 
-def test_deep_nesting_is_told_as_corrupt(read: Reading) -> None:
+def test_deep_nesting_is_told_as_such(read: Reading) -> None:
     deep = table(cell((0, 0), "x"))
     for _ in range(200):
         deep = table(cell((0, 0), p(deep)))
-    assert failure(read, package(p(deep))) is Reason.CORRUPT
+    assert failure(read, package(p(deep))) is Reason.TOO_LARGE
 
 
 def test_claimed_spans_and_places_cost_nothing(read: Reading) -> None:
