@@ -52,6 +52,16 @@ _ZIP_MEMBERS = (
     ("AndroidManifest.xml", "an Android package"),
     ("META-INF/MANIFEST.MF", "a Java archive"),
 )
+# What a person can do with some of them.
+_WAYS_OUT = {
+    "an HWP 3 document": "Save it as HWPX in Hancom Office.",
+    "a zip archive": "Unpack it into the source.",
+    "a tar archive": "Unpack it into the source.",
+    "a binary Excel workbook (xlsb)": "Save it as .xlsx.",
+    "an Outlook message (.msg)": "Save it as .eml.",
+    "a Visio drawing (.vsd)": "Save it as PDF.",
+    "PostScript": "Save it as PDF.",
+}
 # Text by its bytes, but nothing to read as text.
 _TEXT_EXTENSIONS = {
     ".svg": "an SVG image",
@@ -163,7 +173,7 @@ def _refuse_ole(source: Input) -> None:
 def _unsupported(what: str) -> ExtractionFailed:
     return ExtractionFailed(
         f"This is {what}, which is not read.",
-        "Convert it, or exclude it from the source.",
+        _WAYS_OUT.get(what, "Convert it, or exclude it from the source."),
         Reason.UNSUPPORTED,
     )
 

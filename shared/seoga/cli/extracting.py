@@ -82,7 +82,7 @@ def smoke_ocr(pdf: _PDF) -> int:
     count = 0
     with opened_stack(chosen_settings()) as stack:
         try:
-            for event in stack.extraction.extract(_existing(pdf), pdf.name):
+            for event in stack.extraction.extract(existing(pdf), pdf.name):
                 if isinstance(event, DocumentInfo):
                     _must_have_pages(event, pdf)
                     continue
@@ -169,7 +169,7 @@ class _Report:
 def _given(file: Path) -> Iterator[Path]:
     """The file, or what comes from standard input as one."""
     if str(file) != "-":
-        yield _existing(file)
+        yield existing(file)
         return
     if sys.stdin.isatty():
         raise InvalidArgument("Nothing comes from standard input.", "Name a file, or pipe one in.")
@@ -179,10 +179,19 @@ def _given(file: Path) -> Iterator[Path]:
         yield Path(held.name)
 
 
-def _existing(file: Path) -> Path:
+def existing(file: Path) -> Path:
+    """The path of a file that a command reads.
+
+    Raises NotFound (also for a link that leads nowhere) and InvalidArgument (a folder, a pipe).
+    """
     path = file.expanduser().absolute()
     if not path.exists():
+        if path.is_symlink():
+            raise NotFound(f"{file} is a link that leads nowhere.", "Name the file itself.")
         raise NotFound(f"{file} is not there.", "Check the path.")
     if path.is_dir():
         raise InvalidArgument(f"{file} is a folder.", f"seoga index {file} reads folders.")
+    if not path.is_file():
+        # Opening a FIFO would wait for its writer.
+        raise InvalidArgument(f"{file} is not a regular file.", "Copy it to a file first.")
     return path

@@ -7,9 +7,10 @@ from typing import Annotated
 
 import typer
 
+from seoga.cli.extracting import existing
 from seoga.cli.options import chosen_settings, named_path, opened_stack
 from seoga.cli.output import say, show_text
-from seoga.errors import ExtractionFailed, NotFound, Reason
+from seoga.errors import ExtractionFailed, Reason
 from seoga.models import DocumentInfo
 
 _File = Annotated[
@@ -40,9 +41,7 @@ def register(app: typer.Typer) -> None:
 
 def smoke_audio(file: _File) -> int:
     """Transcribe a recording and print its text; exit 1 when there is none, saying why."""
-    path = file.expanduser().absolute()
-    if not path.exists():
-        raise NotFound(f"{file} is not there.", "Check the path.")
+    path = existing(file)
     count = 0
     with opened_stack(chosen_settings()) as stack:
         try:

@@ -209,6 +209,7 @@ def test_hwp_3_is_refused_by_name(read: Reading, handed: Path) -> None:
     with pytest.raises(ExtractionFailed, match="HWP 3") as failed:
         read("a.hwp", (handed / "hwp" / "tika__testHWP_3.0.hwp").read_bytes())
     assert failed.value.reason is Reason.UNSUPPORTED
+    assert "HWPX" in failed.value.hint
 
 
 @pytest.mark.parametrize("share", [0.05, 0.3, 0.6, 0.9])

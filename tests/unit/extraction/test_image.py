@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import Any
 
 import pytest
 from PIL import Image
 
+from seoga.contracts.extraction import Event
 from seoga.errors import ExtractionFailed, Reason
-from seoga.models import Place, SectionKind
+from seoga.models import Place, Section, SectionKind
 from seoga.settings import Settings
 from seoga_extraction.engine import ExtractionEngine
 from seoga_extraction.ocr import tesseract
@@ -56,12 +58,29 @@ def test_an_image_of_too_many_pixels_is_refused_before_it_is_unpacked(read: Read
     assert failed.value.reason is Reason.TOO_LARGE
 
 
-def test_a_broken_image_is_corrupt(read: Reading) -> None:
-    data = png(small_page("cut off in the middle"))
-    for cut in (data[:40], data[: len(data) // 2]):
+def gather(events: Iterable[Event], texts: list[str]) -> None:
+    """What comes before an error counts."""
+    for event in events:
+        texts += [event.text] if isinstance(event, Section) else []
+
+
+@pytest.mark.parametrize("kind", ["PNG", "JPEG", "TIFF"])
+def test_the_rows_there_are_of_a_broken_image_are_read_and_that_some_are_missing_is_told(
+    engine: ExtractionEngine, tmp_path: Path, kind: str
+) -> None:
+    page = Image.new("L", (1200, 1600), 255)
+    page.paste(small_page("Everything above the cut"), (0, 100))
+    page.paste(small_page("Nothing below it"), (0, 1300))
+    data = png(page, kind)
+    path = tmp_path / f"scan.{kind.lower()}"
+    for left, readable in ((len(data) * 3 // 4, True), (40, False)):
+        path.write_bytes(data[:left])
+        texts: list[str] = []
         with pytest.raises(ExtractionFailed) as failed:
-            read("a.png", cut)
+            gather(engine.extract(path, path.name), texts)
         assert failed.value.reason is Reason.CORRUPT
+        assert ("Everything above the cut" in "\n".join(texts)) == readable, texts
+        assert "below" not in "\n".join(texts)
 
 
 def test_a_blank_page_is_not_given_to_tesseract(

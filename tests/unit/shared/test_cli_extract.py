@@ -75,12 +75,19 @@ def test_what_is_piped_in_is_read_and_may_have_a_name(
 
 @pytest.mark.parametrize(
     ("name", "code", "says"),
-    [("none.md", 1, "none.md is not there"), ("folder", 64, "is a folder")],
+    [
+        ("none.md", 1, "none.md is not there"),
+        ("folder", 64, "is a folder"),
+        ("loop", 1, "is a link that leads nowhere"),
+        ("pipe", 64, "is not a regular file"),
+    ],
 )
 def test_what_is_no_file_is_said_in_one_line(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, code: int, says: str
 ) -> None:
     (tmp_path / "folder").mkdir()
+    (tmp_path / "loop").symlink_to("loop")
+    os.mkfifo(tmp_path / "pipe")
     got, out, err = ran(capsys, str(tmp_path / name))
     assert (got, out) == (code, "")
     assert says in err

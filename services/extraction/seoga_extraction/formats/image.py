@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from concurrent.futures import Future
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from seoga.errors import ExtractionFailed, Reason
@@ -79,6 +80,7 @@ class _Images:
         # Page marks before the first text: an image without any is an error, not a mark.
         self._held: list[Section] = []
         self._failed: ExtractionFailed | None = None
+        self._cut: ExtractionFailed | None = None
 
     def sections(self) -> Iterator[Section]:
         self._source.figures["pages"] = self._pages
@@ -95,6 +97,8 @@ class _Images:
                 "Exclude images without text from the source.",
                 Reason.NO_TEXT,
             )
+        if self._cut is not None:
+            raise self._cut
 
     def _begin(self, number: int) -> Future[PageText] | None:
         try:
@@ -107,7 +111,15 @@ class _Images:
 
     def _page(self, number: int) -> Image:
         self._image.seek(number - 1)
-        return prepared(self._image)
+        try:
+            return prepared(self._image)
+        except (OSError, ValueError, SyntaxError, EOFError):
+            rows = _rows_left(self._source.path, number)
+        # What there is of the page is read; that some is missing is told after it.
+        self._failed = self._cut = corrupt(
+            f"Page {number} of the image is damaged or cut off: what was read is all there is."
+        )
+        return rows
 
     def _finished(self, number: int, page: Future[PageText] | None) -> Iterator[Section]:
         place = Place(page=number)
@@ -153,6 +165,24 @@ def prepared(image: Image) -> Image:
         return grey
     size = (max(1, round(grey.width * scale)), max(1, round(grey.height * scale)))
     return grey.resize(size, PIL.Image.Resampling.LANCZOS)
+
+
+def _rows_left(path: Path, number: int) -> Image:
+    """What can be unpacked of a damaged page, the rest of it plain.
+
+    Raises what Pillow raises where even its beginning is broken.
+    """
+    import PIL.Image
+    from PIL import ImageFile
+
+    # The library has no switch for one image; a process reads one file at a time.
+    ImageFile.LOAD_TRUNCATED_IMAGES = True
+    try:
+        with PIL.Image.open(path, formats=_FORMATS) as image:
+            image.seek(number - 1)
+            return prepared(image)
+    finally:
+        ImageFile.LOAD_TRUNCATED_IMAGES = False
 
 
 def _on_white(image: Image) -> Image:

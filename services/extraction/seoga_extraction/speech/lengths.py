@@ -1,4 +1,4 @@
-"""How long a recording says it is, where its container knows; others only guess, or lie."""
+"""How long a recording says it is, or whether it ends, where its container knows."""
 
 from __future__ import annotations
 
@@ -11,6 +11,12 @@ _KNOWING = ("matroska", "mov", "flac")
 _COUNTED = (b"Xing", b"Info", b"VBRI")
 # Sizes from here on stand for a stream whose end was not known when its header was written.
 _UNKNOWN = 0x7FFF0000
+# An Ogg page: 27 bytes with the mark, flags at 5 (the stream's last page has this one), the count
+# of segments at 26, one byte of length a segment, then the segments (RFC 3533, section 6).
+_OGG_MARK = b"OggS"
+_OGG_HEAD = 27
+_OGG_LAST = 4
+_OGG_LONGEST = _OGG_HEAD + 255 + 255 * 255
 
 
 def declared(path: Path, container: Any, stream: Any) -> float:
@@ -52,3 +58,28 @@ def _frames_counted(path: Path) -> bool:
         file.seek(start)
         frame = file.read(400)
     return any(mark in frame for mark in _COUNTED)
+
+
+def open_ended(path: Path) -> bool:
+    """Whether an Ogg file breaks off before the last page of its last stream; False for others,
+    whose containers have no such mark. The end of the file is read, not the whole."""
+    with path.open("rb") as file:
+        if file.read(4) != _OGG_MARK:
+            return False
+        file.seek(0, 2)
+        file.seek(max(file.tell() - 2 * _OGG_LONGEST, 0))
+        tail = file.read()
+    # The mark may stand in sound by chance: only a page that ends with the file counts.
+    at = tail.rfind(_OGG_MARK)
+    while at >= 0:
+        if _ogg_length(tail[at:]) == len(tail) - at:
+            return not tail[at + 5] & _OGG_LAST
+        at = tail.rfind(_OGG_MARK, 0, at)
+    return True
+
+
+def _ogg_length(page: bytes) -> int:
+    """The bytes that a page should have by its header; 0 where the header itself is cut off."""
+    if len(page) < _OGG_HEAD or len(page) < _OGG_HEAD + page[26]:
+        return 0
+    return _OGG_HEAD + page[26] + sum(page[_OGG_HEAD : _OGG_HEAD + page[26]])

@@ -12,7 +12,7 @@ from seoga.errors import ExtractionFailed, Reason
 from seoga.text.places import clock
 from seoga_extraction.format import corrupt
 from seoga_extraction.limits import Limits
-from seoga_extraction.speech.lengths import declared
+from seoga_extraction.speech.lengths import declared, open_ended
 from seoga_extraction.speech.phrases import RATE
 
 if TYPE_CHECKING:
@@ -143,6 +143,8 @@ class Recording:
                 f"The recording is cut off: {clock(position / RATE)} of "
                 f"{clock(self._declared())} are there."
             )
+        if open_ended(self._path):
+            raise corrupt("The recording is cut off: its end is missing.")
 
     def _declared(self) -> float:
         """The seconds that the file should have; 0 where it does not say, or says nonsense."""
