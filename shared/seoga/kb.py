@@ -14,11 +14,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from seoga import kbspecs
 from seoga.errors import ConfigError, InvalidArgument, NotFound, SeogaError
 from seoga.kbconfig import KbConfig, parse_config
 from seoga.kbroot import refuse_dangerous
 from seoga.kbsource import SourceConfig
-from seoga.models import ContextSpec, EmbeddingSpec, Source
+from seoga.models import ContextSpec, EmbeddingSpec, RerankSpec, Source
 
 CONFIG = "config.json"
 DATABASE = "rag.db"
@@ -87,31 +88,15 @@ class Kb:
 
     def embedding_spec(self) -> EmbeddingSpec:
         """Which model it asks for; provider "" means none."""
-        asked = self.config.embedding
-        return EmbeddingSpec(
-            provider=asked.provider,
-            model=asked.model,
-            base_url=asked.base_url or "",
-            api_key_preset=asked.api_key_preset or "",
-            dimension=asked.dimension,
-            batch_size=asked.batch_size,
-            keep_alive=asked.keep_alive,
-            num_ctx=asked.num_ctx,
-        )
+        return kbspecs.embedding(self.config)
 
     def context_spec(self) -> ContextSpec:
         """Which LLM gives context; provider "" means none (an empty model is off too)."""
-        asked = self.config.contextualizer
-        return ContextSpec(
-            provider=asked.provider if asked.model else "",
-            model=asked.model,
-            base_url=asked.base_url or "",
-            api_key_preset=asked.api_key_preset or "",
-            keep_alive=asked.keep_alive,
-            num_ctx=asked.num_ctx,
-            prompt=self.config.system_prompt or "",
-            batch=asked.batch,
-        )
+        return kbspecs.contexts(self.config)
+
+    def rerank_spec(self) -> RerankSpec:
+        """Which model puts the first hits in order; provider "" means none."""
+        return kbspecs.reranking(self.config)
 
     def keep_labels(self) -> None:
         """Writes down which place has which label. The indexer calls it when it has begun a run."""

@@ -16,6 +16,9 @@ from seoga.kbsource import Keys, Names, SourceConfig, faults, idle, lower
 # "hashing" is the fake that ships with the product: vectors from word hashes, no model.
 EmbeddingProvider = Literal["builtin", "openai", "azure", "ollama", "gemini", "hashing", ""]
 ContextProvider = Literal["anthropic", "openai", "azure", "ollama", "gemini", ""]
+RerankProvider = Literal[
+    "cross-encoder", "tei", "anthropic", "openai", "azure", "ollama", "gemini", ""
+]
 
 # Keys of project instances that stand at the top level there.
 _FLAT = {
@@ -73,6 +76,20 @@ class ContextualizerKeys(Keys):
     price_per_million: float = Field(default=0, ge=0)
 
 
+class RerankerKeys(Keys):
+    """The `reranker` object; an empty provider means off."""
+
+    provider: Annotated[RerankProvider, BeforeValidator(lower)] = ""
+    model: str = ""
+    base_url: str | None = None
+    api_key_preset: str | None = None
+    keep_alive: KeepAlive = "5m"
+    num_ctx: int = Field(default=16384, ge=1)
+    candidates: int = Field(default=30, ge=2, le=100)
+    # A person waits: beyond it the hits stay in their own order.
+    timeout_seconds: float = Field(default=10, gt=0, le=120)
+
+
 class ChunkingKeys(Keys):
     """The `chunking` object, in characters."""
 
@@ -125,6 +142,7 @@ class KbConfig(Keys):
     sources: list[SourceConfig] = Field(default=[])
     embedding: EmbeddingKeys = EmbeddingKeys()
     contextualizer: ContextualizerKeys = ContextualizerKeys()
+    reranker: RerankerKeys = RerankerKeys()
     system_prompt: str | None = None
     chunking: ChunkingKeys = ChunkingKeys()
     search: SearchKeys = SearchKeys()

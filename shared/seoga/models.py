@@ -342,6 +342,21 @@ class ContextSpec:
 
 
 @dataclass(frozen=True, slots=True)
+class RerankSpec:
+    """Which model puts the first hits of a KB in order (the `reranker` keys of its config):
+    `candidates` of them, within `timeout_s` seconds. Off without a provider."""
+
+    provider: str = ""
+    model: str = ""
+    base_url: str = ""
+    api_key_preset: str = ""
+    keep_alive: str = "5m"
+    num_ctx: int = 16384
+    candidates: int = 30
+    timeout_s: float = 10.0
+
+
+@dataclass(frozen=True, slots=True)
 class ModelCard:
     """What produced (or will produce) the vectors of an index; stored with them.
 

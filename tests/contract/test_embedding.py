@@ -28,7 +28,7 @@ from seoga.errors import (
     ProviderFault,
     ServiceUnavailable,
 )
-from seoga.models import ContextSpec, EmbeddingSpec
+from seoga.models import ContextSpec, EmbeddingSpec, RerankSpec
 from seoga.service import build_app
 from seoga.settings import settings
 from seoga_embedding.engine import EmbeddingEngine
@@ -180,6 +180,20 @@ def test_contexts_and_their_errors_cross_the_service(port: Embedding, provider: 
     assert raw.fault is ProviderFault.BAD_OUTPUT
     with pytest.raises(ConfigError, match="contextualizer"):
         port.contextualize([Excerpt("x")], ContextSpec("nobody", "m"))
+
+
+def test_texts_are_scored_for_a_query(port: Embedding, provider: str) -> None:
+    texts = ["창문을 닫는다 \ud800", "연차 휴가는 십오일", "other"]
+    spec = RerankSpec("tei", base_url=provider)
+    scores = port.rerank("연차 휴가 \ud800", texts, spec)
+    assert max(scores) == scores[1]
+    assert port.rerank("q", [], spec) == []
+    with pytest.raises(ConfigError, match="reranker"):
+        port.rerank("q", texts, RerankSpec("nobody"))
+    httpx.post(f"{provider}/fake/faults", json=[{"kind": "status", "status": 500}])
+    with pytest.raises(EmbeddingFailed) as failed:
+        port.rerank("q", texts, spec)
+    assert failed.value.fault is ProviderFault.OUTAGE
 
 
 def test_a_service_that_is_not_there_is_said_to_be_unavailable(free_port: int) -> None:

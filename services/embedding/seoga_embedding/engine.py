@@ -17,7 +17,7 @@ from seoga.contracts.embedding import (
 )
 from seoga.contracts.forecast import BatchReport, Forecast
 from seoga.errors import EmbeddingFailed, ProviderFault, SeogaError
-from seoga.models import ContextSpec, EmbeddingSpec, ModelCard
+from seoga.models import ContextSpec, EmbeddingSpec, ModelCard, RerankSpec
 from seoga.storage.embedding import EmbeddingStore
 from seoga_embedding.memory import affordable
 from seoga_embedding.passages import checked, embed_all, embed_with
@@ -128,6 +128,12 @@ class EmbeddingEngine:
     ) -> list[Context | EmbeddingFailed]:
         """See `Embedding`. Raises ConfigError, MissingDependency, EmbeddingFailed."""
         return self._contextualizer().run(excerpts, spec)
+
+    def rerank(self, query: str, texts: Sequence[str], spec: RerankSpec) -> list[float]:
+        """See `Embedding`. Raises ConfigError, EmbeddingFailed."""
+        from seoga_embedding.reranking import Reranker
+
+        return Reranker(self._far()).run(query, texts, spec)
 
     def batch_contexts(self, spec: ContextSpec, *, send: bool) -> BatchReport:
         """See `Embedding`. Raises ConfigError, MissingDependency, EmbeddingFailed."""

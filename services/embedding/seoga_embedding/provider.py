@@ -76,7 +76,8 @@ class ProviderInfo:
 class Endpoint:
     """Where a provider is reached and as what. `url` is the base address without a slash at its
     end, `query` what stood behind its question mark. `key_name` is the variable that holds the key
-    ("": none is needed); a key that is `lent` is forgotten with the call."""
+    ("": none is needed); a key that is `lent` is forgotten with the call; `group`: the object of
+    config.json that says all this."""
 
     url: str
     query: Mapping[str, str]
@@ -87,6 +88,7 @@ class Endpoint:
     num_ctx: int
     key_name: str = ""
     lent: bool = False
+    group: str = "embedding"
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,6 +177,18 @@ class Chat(Protocol):
         ...
 
 
+class CrossEncoder(Protocol):
+    """How a server that scores texts for a query is spoken to: pure functions, no connection."""
+
+    def rerank_call(self, query: str, texts: Sequence[str]) -> Call:
+        """The request for the scores of these texts."""
+        ...
+
+    def read_scores(self, body: Any, count: int) -> list[float]:
+        """A score for each text, in their order. Raises UnusableAnswer."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class BatchState:
     """A batch at its provider: `mark` is ours where the provider keeps one, `total` its requests,
@@ -245,8 +259,9 @@ class RemoteInfo:
     `default_url` is "" where every user has an address of their own; `preset` names the key in
     the environment ("": none is needed); a key may be missing where the address is the user's own
     and `key_optional`; ends of an address that are in `strip` are left out; `missing_model` is the
-    way out when the model is not there ({model}). `dialect` is None where it gives no vectors,
-    `chat` where it has no LLM; `least_version` is the oldest server that speaks the protocol.
+    way out when the model is not there ({model}, {group} of keys). `dialect` is None where it gives
+    no vectors, `chat` where it has no LLM, `cross_encoder` where it scores no texts;
+    `least_version` is the oldest server that speaks the protocol.
     """
 
     name: str
@@ -256,8 +271,9 @@ class RemoteInfo:
     dialect: Callable[[Endpoint, ModelRow], Dialect] | None = None
     chat: Callable[[Endpoint], Chat] | None = None
     batches: Callable[[Endpoint], Batches] | None = None
+    cross_encoder: Callable[[Endpoint], CrossEncoder] | None = None
     limits: Limits = Limits()
     key_optional: bool = False
     strip: tuple[str, ...] = ()
-    missing_model: str = "Check embedding.model."
+    missing_model: str = "Check {group}.model."
     least_version: str = ""

@@ -13,6 +13,7 @@ from seoga.registry import discover
 from seoga_embedding.models import UNKNOWN_THRESHOLD, known_row
 from seoga_embedding.provider import (
     Chat,
+    CrossEncoder,
     Dialect,
     Endpoint,
     ModelRow,
@@ -93,8 +94,20 @@ def dialect_of(info: RemoteInfo) -> Callable[[Endpoint, ModelRow], Dialect]:
     return info.dialect
 
 
-def find_chat(provider: str) -> tuple[RemoteInfo, Callable[[Endpoint], Chat]]:
-    """The provider of an LLM and how it is asked. Raises ConfigError."""
+def find_cross_encoder(
+    provider: str,
+) -> tuple[RemoteInfo, Callable[[Endpoint], CrossEncoder]] | None:
+    """The provider that scores texts and how it is asked; None where it is none of those."""
+    info = providers().get(provider)
+    if isinstance(info, RemoteInfo) and info.cross_encoder is not None:
+        return info, info.cross_encoder
+    return None
+
+
+def find_chat(
+    provider: str, group: str = "contextualizer"
+) -> tuple[RemoteInfo, Callable[[Endpoint], Chat]]:
+    """The provider of an LLM and how it is asked. Raises ConfigError naming the `group` of keys."""
     able: dict[str, tuple[RemoteInfo, Callable[[Endpoint], Chat]]] = {
         info.name: (info, info.chat)
         for info in providers().values()
@@ -102,9 +115,7 @@ def find_chat(provider: str) -> tuple[RemoteInfo, Callable[[Endpoint], Chat]]:
     }
     if provider in able:
         return able[provider]
-    raise ConfigError(
-        f"contextualizer.provider: {provider!r} is unknown.", f"Allowed: {', '.join(able)}."
-    )
+    raise ConfigError(f"{group}.provider: {provider!r} is unknown.", f"Allowed: {', '.join(able)}.")
 
 
 def find_model(spec: EmbeddingSpec) -> ModelRow:

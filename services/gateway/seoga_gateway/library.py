@@ -271,8 +271,10 @@ class Library:
             self.__dict__.pop("_queue").close()
 
     def _embedding(self, kbs: Sequence[Kb], mode: str) -> tuple[Embedding | None, tuple[str, ...]]:
-        """What makes query vectors, where any can be used; else None, and why it is missing."""
-        if mode == "bm25" or not any(kb.embedding_spec().provider for kb in kbs):
+        """What makes query vectors and reranks, where any can be used; else None, and why it is
+        missing."""
+        embeds = mode != "bm25" and any(kb.embedding_spec().provider for kb in kbs)
+        if not embeds and not any(kb.rerank_spec().provider for kb in kbs):
             return None, ()
         try:
             return self.stack.embedding, ()

@@ -13,7 +13,7 @@ from seoga.cli.doctor import Check, guarded
 from seoga.contracts.embedding import Embedding, Excerpt, Passage, PassageVectors, Vector
 from seoga.errors import EmbeddingFailed, SeogaError
 from seoga.kb import list_kbs
-from seoga.models import ContextSpec, EmbeddingSpec
+from seoga.models import ContextSpec, EmbeddingSpec, RerankSpec
 
 if TYPE_CHECKING:
     from seoga.wiring import Stack
@@ -37,15 +37,20 @@ def provider_checks(stack: Stack) -> Iterator[Check]:
     """A check for each model that a knowledge base of the base path names."""
     embeddings: dict[EmbeddingSpec, list[str]] = {}
     llms: dict[ContextSpec, list[str]] = {}
+    rerankers: dict[RerankSpec, list[str]] = {}
     for kb in list_kbs(stack.settings.base_path).kbs:
         if (spec := kb.embedding_spec()).provider and spec != EmbeddingSpec():
             embeddings.setdefault(spec, []).append(kb.name)
         if (llm := kb.context_spec()).provider:
             llms.setdefault(llm, []).append(kb.name)
+        if (reranker := kb.rerank_spec()).provider:
+            rerankers.setdefault(reranker, []).append(kb.name)
     for spec, names in embeddings.items():
         yield guarded(f"embedding of {_all(names)}", partial(_embedding, stack, spec))
     for llm, names in llms.items():
         yield guarded(f"contexts of {_all(names)}", partial(_contexts, stack, llm))
+    for reranker, names in rerankers.items():
+        yield guarded(f"reranking of {_all(names)}", partial(_reranking, stack, reranker))
 
 
 def _all(names: list[str]) -> str:
@@ -98,3 +103,17 @@ def _contexts(stack: Stack, spec: ContextSpec) -> str:
         raise answer
     count = len(answer.keywords.split(", ")) if answer.keywords else 0
     return f"{spec.provider} {spec.model} answers with a context and {count} keywords"
+
+
+def _reranking(stack: Stack, spec: RerankSpec) -> str:
+    for script in ("Hangul", "Latin"):
+        question, answer, other = _PROBES[script]
+        far, near = stack.embedding.rerank(question, [other, answer], spec)
+        if near <= far:
+            raise SeogaError(
+                f"{spec.provider} {spec.model} does not read {script}: it puts an answer to a"
+                f" question ({near:.3g}) behind something else ({far:.3g})",
+                "Take a model for several languages, such as bge-reranker-v2-m3.",
+            )
+    named = f" {spec.model}" if spec.model else ""
+    return f"{spec.provider}{named} puts answers first"

@@ -39,9 +39,18 @@ Excluded = Annotated[
 AsOf = Annotated[
     str, typer.Option("--as-of", help="What was in force on a day, such as 2026-03-01.")
 ]
+TopK = Annotated[int | None, typer.Option("--top-k", help="Results, 1 to 50 (default: the KB's).")]
+Threshold = Annotated[
+    float | None, typer.Option("--threshold", help="Least cosine (default: measured).")
+]
 Full = Annotated[bool, typer.Option("--full", help="Print whole passages, however long.")]
 Explain = Annotated[
     bool, typer.Option("--explain", help="Show the numbers behind each hit and the rest.")
+]
+
+Rerank = Annotated[
+    bool,
+    typer.Option("--rerank/--no-rerank", help="Ask the reranker of the knowledge base, if any."),
 ]
 
 
@@ -57,12 +66,8 @@ def search(
     config: ConfigFile = None,
     base_path: BasePath = None,
     mode: Mode = "auto",
-    top_k: Annotated[
-        int | None, typer.Option("--top-k", help="Results, 1 to 50 (default: the KB's).")
-    ] = None,
-    threshold: Annotated[
-        float | None, typer.Option("--threshold", help="Least cosine (default: measured).")
-    ] = None,
+    top_k: TopK = None,
+    threshold: Threshold = None,
     exclude: Exclude = "",
     label: Label = "",
     search_all: SearchAll = False,
@@ -71,6 +76,7 @@ def search(
     as_of: AsOf = "",
     full: Full = False,
     explain: Explain = False,
+    rerank: Rerank = True,
     as_json: AsJson = False,
 ) -> int:
     """Search; every hit says why it is there and where it stands."""
@@ -91,9 +97,12 @@ def search(
         include_excluded=include_excluded,
         as_of=as_of,
         explain=explain,
+        rerank=rerank,
     )
     with opened_stack(chosen) as stack:
-        embedding = None if mode == "bm25" else stack.embedding
+        # Words alone need no model: it is not even opened for them.
+        models = mode != "bm25" or any(kb.rerank_spec().provider for kb in kbs)
+        embedding = stack.embedding if models else None
         answer = ask(kbs, request, embedding)
     if as_json:
         emit(answer.to_json())

@@ -1,72 +1,48 @@
 """Embedding: passages and queries in, unit vectors out."""
 
 # No postponed annotations here: FastAPI reads those of the routes, whose types are imported late.
-import base64
-import binascii
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Annotated, Any, Protocol, TypeAlias
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated, Any, Protocol
 
 from pydantic import BaseModel, Field
 
 from seoga.contracts.forecast import BatchReport, Forecast
 from seoga.contracts.lent import from_header, lending, to_headers
-from seoga.errors import EmbeddingFailed, ProviderFault, unwire, wire
-from seoga.models import ContextSpec, EmbeddingSpec, ModelCard
+from seoga.contracts.vectorwire import (
+    Context,
+    Excerpt,
+    Passage,
+    PassageVectors,
+    Vector,
+    context_to,
+    error_of,
+    pack,
+    result_of,
+    result_to,
+    unpack,
+    utf8,
+)
+from seoga.errors import EmbeddingFailed, ProviderFault
+from seoga.models import ContextSpec, EmbeddingSpec, ModelCard, RerankSpec
 
 if TYPE_CHECKING:
-    import numpy as np
     from fastapi import APIRouter
-    from numpy.typing import NDArray
 
-Vector: TypeAlias = "NDArray[np.float32]"
-
-
-@dataclass(frozen=True, slots=True)
-class Passage:
-    """A chunk to embed: `text` as it stands, `heading` its path joined by " > ", `context` of an
-    LLM or empty."""
-
-    text: str
-    heading: str = ""
-    context: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class PassageVectors:
-    """The vectors of one passage: `vectors` (k, d) float32 of unit length, k >= 1, one a window;
-    `penalties` (k,) float32, subtracted from the cosine of that window. The passage scores as its
-    best window. `tokens` is what a provider charges for it (an estimate where it does not say)."""
-
-    vectors: Vector
-    penalties: Vector
-    tokens: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Excerpt:
-    """A chunk that an LLM is to set in its place: `text` as it stands, `title` and `outline` (its
-    headings) of its document, `heading` its own path, and what stands `before` and `after` it."""
-
-    text: str
-    title: str = ""
-    heading: str = ""
-    outline: str = ""
-    before: str = ""
-    after: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Context:
-    """What an LLM adds to a chunk: one or two sentences, and keywords in Korean and English with
-    ", " between. Tokens are 0 for an answer from the cache; `cost` is US dollars, 0 where the price
-    is not known."""
-
-    text: str
-    keywords: str
-    tokens_in: int = 0
-    tokens_out: int = 0
-    cost: float = 0.0
+__all__ = [
+    "MOST_CANDIDATES",
+    "MOST_EXCERPTS",
+    "MOST_PASSAGES",
+    "Context",
+    "Embedding",
+    "EmbeddingClient",
+    "Excerpt",
+    "Passage",
+    "PassageVectors",
+    "Vector",
+    "of_provider",
+    "routes",
+]
 
 
 class Embedding(Protocol):
@@ -101,6 +77,11 @@ class Embedding(Protocol):
         Raises ConfigError, MissingDependency (no such model), and EmbeddingFailed when the provider
         as a whole failed before anything came back; see `embed_passages`.
         """
+        ...
+
+    def rerank(self, query: str, texts: Sequence[str], spec: RerankSpec) -> list[float]:
+        """How well each of at most 100 texts answers the query, in order: more is better, on a
+        scale of the model's own. Raises ConfigError, EmbeddingFailed."""
         ...
 
     def batch_contexts(self, spec: ContextSpec, *, send: bool) -> BatchReport:
@@ -143,6 +124,8 @@ def of_provider(error: EmbeddingFailed) -> bool:
 MOST_PASSAGES = 1024
 # An LLM takes seconds for each; a request must end within the client's time-out.
 MOST_EXCERPTS = 64
+# Texts to put in order for one query.
+MOST_CANDIDATES = 100
 
 
 class EmbeddingClient:
@@ -167,7 +150,7 @@ class EmbeddingClient:
         for first in range(0, len(passages), MOST_PASSAGES):
             part = passages[first : first + MOST_PASSAGES]
             # JSON as UTF-8 has no form for a lone surrogate; the engine replaces it the same way.
-            sent = [{key: _utf8(value) for key, value in asdict(p).items()} for p in part]
+            sent = [{key: utf8(value) for key, value in asdict(p).items()} for p in part]
             body = {"spec": asdict(spec), "passages": sent}
             results = self._http.json("POST", "/v1/passages", json=body)["results"]
             if len(results) != len(part):
@@ -175,14 +158,14 @@ class EmbeddingClient:
                     f"The embedding service gave {len(results)} results for {len(part)} passages.",
                     fault=ProviderFault.BAD_OUTPUT,
                 )
-            out += [_result_of(data) for data in results]
+            out += [result_of(data) for data in results]
         return out
 
     def embed_query(self, text: str, spec: EmbeddingSpec) -> Vector:
         """(d,) float32 of unit length."""
-        body = {"spec": asdict(spec), "text": _utf8(text)}
+        body = {"spec": asdict(spec), "text": utf8(text)}
         answer = self._http.json("POST", "/v1/query", json=body, headers=to_headers())
-        return _unpack(answer["vector"])
+        return unpack(answer["vector"])
 
     def contextualize(
         self, excerpts: Sequence[Excerpt], spec: ContextSpec
@@ -191,7 +174,7 @@ class EmbeddingClient:
         out: list[Context | EmbeddingFailed] = []
         for first in range(0, len(excerpts), MOST_EXCERPTS):
             part = excerpts[first : first + MOST_EXCERPTS]
-            sent = [{key: _utf8(value) for key, value in asdict(one).items()} for one in part]
+            sent = [{key: utf8(value) for key, value in asdict(one).items()} for one in part]
             body = {"spec": asdict(spec), "excerpts": sent}
             results = self._http.json("POST", "/v1/contexts", json=body)["results"]
             if len(results) != len(part):
@@ -199,8 +182,20 @@ class EmbeddingClient:
                     f"The embedding service gave {len(results)} results for {len(part)} excerpts.",
                     fault=ProviderFault.BAD_OUTPUT,
                 )
-            out += [_error_of(data) or Context(**data) for data in results]
+            out += [error_of(data) or Context(**data) for data in results]
         return out
+
+    def rerank(self, query: str, texts: Sequence[str], spec: RerankSpec) -> list[float]:
+        """See `Embedding`."""
+        body = {"spec": asdict(spec), "query": utf8(query), "texts": [utf8(one) for one in texts]}
+        answer = self._http.json("POST", "/v1/reranking", json=body, headers=to_headers())
+        scores = [float(one) for one in answer["scores"]]
+        if len(scores) != len(texts):
+            raise EmbeddingFailed(
+                f"The embedding service gave {len(scores)} scores for {len(texts)} texts.",
+                fault=ProviderFault.BAD_OUTPUT,
+            )
+        return scores
 
     def batch_contexts(self, spec: ContextSpec, *, send: bool) -> BatchReport:
         """See `Embedding`."""
@@ -219,13 +214,13 @@ class EmbeddingClient:
 
     def forecast_passages(self, passages: Sequence[Passage], spec: EmbeddingSpec) -> Forecast:
         """See `Embedding`; at most 1,024 passages."""
-        sent = [{key: _utf8(value) for key, value in asdict(one).items()} for one in passages]
+        sent = [{key: utf8(value) for key, value in asdict(one).items()} for one in passages]
         body = {"spec": asdict(spec), "passages": sent}
         return Forecast(**self._http.json("POST", "/v1/passages/forecast", json=body))
 
     def forecast_contexts(self, excerpts: Sequence[Excerpt], spec: ContextSpec) -> Forecast:
         """See `Embedding`; at most 64 excerpts."""
-        sent = [{key: _utf8(value) for key, value in asdict(one).items()} for one in excerpts]
+        sent = [{key: utf8(value) for key, value in asdict(one).items()} for one in excerpts]
         body = {"spec": asdict(spec), "excerpts": sent}
         return Forecast(**self._http.json("POST", "/v1/contexts/forecast", json=body))
 
@@ -264,6 +259,14 @@ class ContextsRequest(PromptRequest):
     excerpts: Annotated[list[Excerpt], Field(max_length=MOST_EXCERPTS)]
 
 
+class RerankRequest(BaseModel):
+    """Texts to put in order for a query."""
+
+    spec: RerankSpec
+    query: str
+    texts: Annotated[list[str], Field(max_length=MOST_CANDIDATES)]
+
+
 class QueryRequest(CardRequest):
     """A query to embed."""
 
@@ -290,14 +293,21 @@ def routes(engine: Embedding) -> "APIRouter":
     @router.post("/passages")
     def passages(request: PassagesRequest) -> dict[str, Any]:
         results = engine.embed_passages(request.passages, request.spec)
-        return {"results": [_result_to(result) for result in results]}
+        return {"results": [result_to(result) for result in results]}
 
     @router.post("/query")
     def query(
         request: QueryRequest, x_seoga_lent_keys: Annotated[str, Header()] = ""
     ) -> dict[str, str]:
         with lending(from_header(x_seoga_lent_keys)):
-            return {"vector": _pack(engine.embed_query(request.text, request.spec))}
+            return {"vector": pack(engine.embed_query(request.text, request.spec))}
+
+    @router.post("/reranking")
+    def rerank(
+        request: RerankRequest, x_seoga_lent_keys: Annotated[str, Header()] = ""
+    ) -> dict[str, list[float]]:
+        with lending(from_header(x_seoga_lent_keys)):
+            return {"scores": engine.rerank(request.query, request.texts, request.spec)}
 
     @router.post("/passages/forecast")
     def forecast_passages(request: PassagesRequest) -> dict[str, Any]:
@@ -319,63 +329,8 @@ def _context_routes(router: "APIRouter", engine: Embedding) -> None:
     @router.post("/contexts")
     def contexts(request: ContextsRequest) -> dict[str, Any]:
         results = engine.contextualize(request.excerpts, request.spec)
-        return {"results": [_context_to(one) for one in results]}
+        return {"results": [context_to(one) for one in results]}
 
     @router.post("/contexts/forecast")
     def forecast_contexts(request: ContextsRequest) -> dict[str, Any]:
         return asdict(engine.forecast_contexts(request.excerpts, request.spec))
-
-
-def _result_to(result: PassageVectors | EmbeddingFailed) -> dict[str, Any]:
-    if isinstance(result, EmbeddingFailed):
-        return {"error": wire(result)}
-    out: dict[str, Any] = {
-        "vectors": _pack(result.vectors),
-        "penalties": _pack(result.penalties),
-    }
-    return out | ({"tokens": result.tokens} if result.tokens else {})
-
-
-def _context_to(result: Context | EmbeddingFailed) -> dict[str, Any]:
-    return {"error": wire(result)} if isinstance(result, EmbeddingFailed) else asdict(result)
-
-
-def _result_of(data: dict[str, Any]) -> PassageVectors | EmbeddingFailed:
-    if (error := _error_of(data)) is not None:
-        return error
-    penalties = _unpack(data["penalties"])
-    vectors = _unpack(data["vectors"])
-    if not len(penalties) or len(vectors) % len(penalties):
-        raise EmbeddingFailed(
-            "The embedding service gave vectors of unequal length.", fault=ProviderFault.BAD_OUTPUT
-        )
-    return PassageVectors(vectors.reshape(len(penalties), -1), penalties, data.get("tokens", 0))
-
-
-def _error_of(data: dict[str, Any]) -> EmbeddingFailed | None:
-    if "error" not in data:
-        return None
-    error = unwire(data["error"])
-    return error if isinstance(error, EmbeddingFailed) else EmbeddingFailed(error.message)
-
-
-def _pack(vector: Vector) -> str:
-    import numpy as np
-
-    return base64.b64encode(np.ascontiguousarray(vector, "<f4").tobytes()).decode("ascii")
-
-
-def _unpack(text: str) -> Vector:
-    import numpy as np
-
-    try:
-        return np.frombuffer(base64.b64decode(text, validate=True), "<f4").astype(np.float32)
-    except (binascii.Error, ValueError) as error:
-        raise EmbeddingFailed(
-            "The embedding service gave a vector that cannot be read.",
-            fault=ProviderFault.BAD_OUTPUT,
-        ) from error
-
-
-def _utf8(text: str) -> str:
-    return text.encode("utf-8", "replace").decode("utf-8")

@@ -133,6 +133,8 @@ def _changed(request: SearchRequest, key: str, value: str) -> SearchRequest:
         return replace(request, mode=value)
     if key == "fusion" and value in FUSIONS:
         return replace(request, fusion=value)
+    if key == "rerank" and value in ("on", "off"):
+        return replace(request, rerank=value == "on")
     if key == "threshold":
         try:
             return replace(request, threshold=float(value))
@@ -140,7 +142,8 @@ def _changed(request: SearchRequest, key: str, value: str) -> SearchRequest:
             raise InvalidArgument(f"threshold {value!r} is no number") from error
     raise InvalidArgument(
         f"{key}={value} is nothing to compare with",
-        f"Allowed: mode={'|'.join(MODES)}, fusion={'|'.join(FUSIONS)}, threshold=NUMBER.",
+        f"Allowed: mode={'|'.join(MODES)}, fusion={'|'.join(FUSIONS)}, threshold=NUMBER,"
+        " rerank=on|off.",
     )
 
 

@@ -20,6 +20,7 @@ from seoga.search.query import Query, analyse
 from seoga.search.query_vectors import QueryVectors
 from seoga.search.readers import reading
 from seoga.search.request import Retired, SearchAnswer, SearchRequest, check
+from seoga.search.reranking import rerank
 from seoga.search.standins import message_about
 from seoga.storage import generations
 
@@ -91,6 +92,8 @@ def _search_one(kb: Kb, request: SearchRequest, query: Query, vectors: QueryVect
         if picked.capped and len(picked.hits) < request.top_k:
             # One document filled the candidates: look further down for others.
             found = KbSearch(kb, conn, request).run(query, vectors, deeper=True)
+            picked = pick(found, request)
+        if rerank(found, request, query.text, vectors.embedding):
             picked = pick(found, request)
         return _part(found, picked, request, query)
 

@@ -26,6 +26,9 @@ def of_hit(found: Found, candidate: Candidate) -> dict[str, Any]:
         "exact": fusion.EXACT_BONUS if candidate.exact and convex else 0.0,
         "named": fusion.NAMED_BONUS if candidate.led else 0.0,
     }
+    if candidate.rerank is not None:
+        # Its order is the model's: the sum says nothing of it.
+        weights, bonus = {}, {}
     return {
         "matched": [_term(term) for term in found.terms if term.text in candidate.matched],
         "coverage": _rounded(candidate.coverage),
@@ -41,6 +44,7 @@ def of_hit(found: Found, candidate: Candidate) -> dict[str, Any]:
         "rank_score": _rounded(candidate.rank_score),
         "by_words": found.bar.by_words(candidate),
         "by_meaning": found.bar.by_meaning(candidate),
+        **({} if candidate.rerank is None else {"rerank": _rounded(candidate.rerank)}),
     }
 
 
@@ -73,6 +77,8 @@ def lines_of_hit(why: Mapping[str, Any]) -> list[str]:
         ]
         parts += [f"{value} {name}" for name, value in why["bonus"].items() if name != "named"]
         score += " = " + " + ".join(parts)
+    if "rerank" in why:
+        score += f", reranked ({why['rerank']})"
     if why["boost"] != 1:
         score += f", boosted by {why['boost']}"
     ranks = f"rank by words {why['keyword_rank'] or '-'}, by meaning {why['cosine_rank'] or '-'}"

@@ -25,7 +25,8 @@ class Candidate:
     """A chunk that a track found. `keyword` is its share of the query's ideal BM25, `coverage` the
     share of the query's idf mass that it holds, `exact` True when it holds an identifier of the
     query, or all words of a short query; `named` when the query names its document,
-    `led` when it is put first for that. `boost`: the factor of the KB's pathBoosts.
+    `led` when it is put first for that. `boost`: the factor of the KB's pathBoosts, `rerank`: the
+    score of its reranker.
     `same_language`: as the query. `attached`: shown for the retired documents `supersedes`,
     whatever its own evidence. Scores are None where a track does not exist."""
 
@@ -45,6 +46,7 @@ class Candidate:
     supersedes: tuple[str, ...] = ()
     boost: float = 1.0
     led: bool = False
+    rerank: float | None = None
     matched: frozenset[str] = field(default_factory=frozenset)
 
 

@@ -27,6 +27,7 @@ class SearchRequest:
     relative to the source (`docs/**/*.md`; without a slash it matches the file's name). Dates are
     ISO, of the last change; `modified_before` given as a day includes that day. `max_chars` bounds
     the text of all hits together; 0: no bound. `explain` adds the numbers behind each hit.
+    Without `rerank` the KB's reranker is not asked.
     For measuring: without `abstain` nothing is
     dropped, without `fold` near duplicates stay, with `per_document` 0 a document may fill the
     answer.
@@ -53,6 +54,7 @@ class SearchRequest:
     fusion: str = ""
     max_chars: int = 40_000
     explain: bool = False
+    rerank: bool = True
 
 
 @dataclass(frozen=True, slots=True)

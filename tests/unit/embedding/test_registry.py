@@ -13,11 +13,11 @@ from seoga_embedding.registry import MODELS, find_model, open_provider, provider
 
 def test_every_provider_file_declares_itself_and_knows_its_default_model() -> None:
     found = providers()
-    remote = {"openai", "azure", "ollama", "gemini", "anthropic"}
+    remote = {"openai", "azure", "ollama", "gemini", "anthropic", "cross-encoder", "tei"}
     assert {"builtin", "hashing", *remote} == set(found)
     for name, info in found.items():
         if isinstance(info, RemoteInfo) and info.dialect is None:
-            assert info.chat is not None
+            assert (info.chat is None) != (info.cross_encoder is None)
         elif isinstance(info, RemoteInfo):
             assert not info.default_model or known_row(info.default_model)
         else:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 
+from seoga_embedding.fake.ordering import order_of
 from seoga_embedding.fake.protocols import Body, Protocol
 from seoga_embedding.fake.rules import Rules
 from seoga_embedding.packing import tokens_of
@@ -15,7 +16,7 @@ _WORD = re.compile(r"[A-Za-z]{4,}|[가-힣]{2,}")
 def said(protocol: Protocol, body: Body, rules: Rules) -> Body:
     """The whole answer of an LLM to a request, with its tokens."""
     prompt = protocol.prompt(body)
-    text = rules.answer or answer_to(prompt)
+    text = rules.answer or order_of(prompt, rules) or answer_to(prompt)
     return protocol.reply(text, tokens_of(prompt), tokens_of(text))
 
 

@@ -18,6 +18,7 @@ from starlette.types import Receive, Scope, Send
 
 from seoga_embedding.fake import batches
 from seoga_embedding.fake.answering import said
+from seoga_embedding.fake.ordering import results
 from seoga_embedding.fake.protocols import OLLAMA, Asked, Protocol, match, refusal
 from seoga_embedding.fake.rules import Desk, Fault, Rules, shown
 from seoga_embedding.models import known_row
@@ -194,6 +195,8 @@ def _action(
         names = rules.models or ["bge-m3:latest", "nomic-embed-text:latest"]
         models = [{"name": name, "model": name, "digest": rules.digest} for name in names]
         return JSONResponse({"models": models})
+    if action == "rerank":
+        return JSONResponse(results(protocol.name, asked[1], rules))
     if action == "chat":
         return JSONResponse(said(protocol, asked[1], rules))
     return _embed(protocol, protocol.asked(*asked), *how)

@@ -186,6 +186,12 @@ OPENAI: Final = Protocol(
     _messages,
     _completion,
 )
+CROSS_ENCODER: Final = replace(OPENAI, name="cross-encoder")
+TEI: Final = replace(
+    OPENAI,
+    name="tei",
+    error=lambda _, message, code: {"error": message, "error_type": code or "Validation"},
+)
 AZURE: Final = replace(OPENAI, name="azure", key=lambda headers: headers.get("api-key", ""))
 OLLAMA: Final = Protocol(
     "ollama",
@@ -221,6 +227,8 @@ PATHS: Final[tuple[tuple[re.Pattern[str], Protocol, str], ...]] = (
     (re.compile(r"/openai/deployments/([^/]+)/chat/completions"), AZURE, "chat"),
     (re.compile(r"(?:/.+)?/v1/embeddings()"), OPENAI, "embed"),
     (re.compile(r"(?:/.+)?/v1/chat/completions()"), OPENAI, "chat"),
+    (re.compile(r"(?:/.+)?/v[12]/rerank()"), CROSS_ENCODER, "rerank"),
+    (re.compile(r"/rerank()"), TEI, "rerank"),
     (re.compile(r"/api/embed()"), OLLAMA, "embed"),
     (re.compile(r"/api/chat()"), OLLAMA, "chat"),
     (re.compile(r"/api/tags()"), OLLAMA, "tags"),

@@ -91,5 +91,5 @@ PROVIDER = RemoteInfo(
     dialect=Azure,
     chat=AzureChat,
     limits=Limits(texts=2048, tokens=200_000),
-    missing_model="embedding.model is the name of a deployment of that resource.",
+    missing_model="{group}.model is the name of a deployment of that resource.",
 )

@@ -74,7 +74,9 @@ class Caller:
         """The same error, naming provider, address and model."""
         hint = error.hint
         if error.trouble is Trouble.MODEL:
-            hint = self.info.missing_model.format(model=self.endpoint.model)
+            hint = self.info.missing_model.format(
+                model=self.endpoint.model, group=self.endpoint.group
+            )
         named = CallFailed(
             error.trouble,
             f"{self.info.name} at {self.endpoint.url} (model {self.endpoint.model})"

@@ -7,16 +7,18 @@ from urllib.parse import SplitResult, parse_qsl, urlsplit, urlunsplit
 
 from seoga.contracts.lent import lent_key
 from seoga.errors import ConfigError, EmbeddingFailed, ProviderFault
-from seoga.models import ContextSpec, EmbeddingSpec
+from seoga.models import ContextSpec, EmbeddingSpec, RerankSpec
 from seoga.settings import api_key, api_key_variable
 from seoga_embedding.provider import Endpoint, RemoteInfo
+
+Spec = EmbeddingSpec | ContextSpec | RerankSpec
 
 _SECRETS: Final = frozenset({"key", "api_key", "apikey", "api-key", "token", "access_token", "sig"})
 
 
 def endpoint_of(
     info: RemoteInfo,
-    spec: EmbeddingSpec | ContextSpec,
+    spec: Spec,
     group: str = "embedding",
     *,
     with_key: bool = True,
@@ -28,7 +30,9 @@ def endpoint_of(
     """
     model = spec.model or info.default_model
     if not model:
-        raise ConfigError(f"{group}.model is empty.", info.missing_model.format(model=""))
+        raise ConfigError(
+            f"{group}.model is empty.", info.missing_model.format(model="", group=group)
+        )
     parts = _split(info, spec, group)
     query = dict(parse_qsl(parts.query))
     if parts.username or parts.password or _SECRETS & {name.lower() for name in query}:
@@ -51,10 +55,11 @@ def endpoint_of(
         num_ctx=spec.num_ctx,
         key_name=variable,
         lent=with_key and bool(lent_key(variable)),
+        group=group,
     )
 
 
-def _split(info: RemoteInfo, spec: EmbeddingSpec | ContextSpec, group: str) -> SplitResult:
+def _split(info: RemoteInfo, spec: Spec, group: str) -> SplitResult:
     address = spec.base_url.strip() or info.default_url
     if not address:
         raise ConfigError(
@@ -74,7 +79,7 @@ def _split(info: RemoteInfo, spec: EmbeddingSpec | ContextSpec, group: str) -> S
     return parts
 
 
-def _key(info: RemoteInfo, spec: EmbeddingSpec | ContextSpec) -> str:
+def _key(info: RemoteInfo, spec: Spec) -> str:
     preset = spec.api_key_preset or info.preset
     if not preset:
         return ""

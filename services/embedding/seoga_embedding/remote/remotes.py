@@ -6,7 +6,7 @@ import threading
 from dataclasses import replace
 
 from seoga import logs
-from seoga.models import ContextSpec, EmbeddingSpec
+from seoga.models import ContextSpec, EmbeddingSpec, RerankSpec
 from seoga.settings import Settings
 from seoga.storage.embedding import EmbeddingStore
 from seoga_embedding.provider import Endpoint, ModelRow, RemoteInfo
@@ -54,9 +54,11 @@ class Remotes:
                 self._senders[which] = sender
             return sender
 
-    def caller(self, info: RemoteInfo, spec: ContextSpec) -> Caller:
-        """What calls an LLM. Raises ConfigError, EmbeddingFailed (no key)."""
-        endpoint = endpoint_of(info, spec, "contextualizer")
+    def caller(
+        self, info: RemoteInfo, spec: ContextSpec | RerankSpec, group: str = "contextualizer"
+    ) -> Caller:
+        """What calls an LLM or a cross-encoder. Raises ConfigError, EmbeddingFailed (no key)."""
+        endpoint = endpoint_of(info, spec, group)
         with self._lock:
             return self._caller(info, endpoint)
 

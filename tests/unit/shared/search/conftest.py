@@ -12,7 +12,7 @@ import pytest
 from seoga.contracts.embedding import Passage, PassageVectors, Vector
 from seoga.errors import EmbeddingFailed, ServiceUnavailable
 from seoga.kb import Kb, load_kb
-from seoga.models import Chunk, EmbeddingSpec, ModelCard, Place
+from seoga.models import Chunk, EmbeddingSpec, ModelCard, Place, RerankSpec
 from seoga.search.engine import SearchAnswer, SearchRequest, search
 from seoga.search.readers import close_readers
 from seoga.search.semantic import MATRICES
@@ -28,12 +28,14 @@ SPEC = EmbeddingSpec("hashing")
 
 
 class Embedder:
-    """The hashing model in this process, with a switch: `down` makes it fail like an outage."""
+    """The hashing model in this process, with a switch: `down` makes it fail like an outage. As a
+    reranker it puts long passages first."""
 
     def __init__(self) -> None:
         self.down = False
         self.digest = "1"
         self.queries: list[str] = []
+        self.reranked: list[list[str]] = []
         self.provider, self.row = open_provider(SPEC)
 
     def card(self, spec: EmbeddingSpec) -> ModelCard:
@@ -53,6 +55,12 @@ class Embedder:
         self.queries.append(text)
         vector: Vector = self.provider.embed([text], "query")[0]
         return vector
+
+    def rerank(self, query: str, texts: Sequence[str], spec: RerankSpec) -> list[float]:
+        if self.down:
+            raise ServiceUnavailable("The embedding service does not answer.")
+        self.reranked.append(list(texts))
+        return [float(len(text)) for text in texts]
 
     def close(self) -> None:
         return None
