@@ -48,6 +48,14 @@ class LoggedExtraction:
         self._log.add("read", name.replace(" ", "_"), digest(path.read_bytes()))
         yield from self._inner.extract(path, name)
 
+    def finish(self, files: Sequence[tuple[Path, str, Any]], task: str) -> list[Any]:
+        made: list[Any] = self._inner.finish(files, task)
+        for (path, name, _), one in zip(files, made, strict=True):
+            # What is not finished is read by itself, and written down there.
+            if one is not None:
+                self._log.add("read", name.replace(" ", "_"), digest(path.read_bytes()))
+        return made
+
     def describe(self) -> dict[str, Any]:
         described: dict[str, Any] = self._inner.describe()
         return described

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from seoga.contracts.extraction import Event, Extraction
+from seoga.contracts.extraction import Event, Extraction, Finishing
 from seoga.kb import find_kb
 from seoga.settings import Settings
 from seoga.wiring import Stack
@@ -28,6 +28,15 @@ class Logged:
         with self._log.open("a", encoding="utf-8") as log:
             log.write(name + "\n")
         yield from self._inner.extract(path, name)
+
+    def finish(self, files: Sequence[tuple[Path, str, Any]], task: str) -> list[Any]:
+        assert isinstance(self._inner, Finishing)
+        made = self._inner.finish(files, task)
+        with self._log.open("a", encoding="utf-8") as log:
+            log.writelines(
+                f"{name}\n" for (_, name, _), one in zip(files, made, strict=True) if one
+            )
+        return made
 
     def describe(self) -> dict[str, Any]:
         return self._inner.describe()

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -73,6 +73,13 @@ class Child:
     def check(self) -> None:
         """Asks what its formats found to work with. Raises Gone."""
         self._ask({"check": True})
+
+    def finish(self, files: Sequence[tuple[Path, str, Any]], task: str) -> None:
+        """Asks for what `task` makes of each file (see `seoga_extraction.finishing`). Raises
+        Gone."""
+        told = [(str(path), name, what) for path, name, what in files]
+        self._ask({"finish": task, "files": told})
+        self._files += len(files)
 
     def _ask(self, request: dict[str, Any]) -> None:
         pipe = self._process.stdin

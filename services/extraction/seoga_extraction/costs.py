@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Generator, Iterator, Mapping
+from collections import Counter
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
@@ -89,3 +90,19 @@ def _count(figures: Mapping[str, float]) -> None:
         metrics.SPEECH_AUDIO.inc(audio)
         metrics.SPEECH_SECONDS.inc(figures["work_s"])
         metrics.SPEECH_FACTOR.observe(figures["work_s"] / audio)
+
+
+def count_finished(costs: Sequence[Sequence[Any] | None]) -> None:
+    """Counts files that were finished where they were read: (format, seconds, bytes) each, None
+    for one that was not."""
+    told: Counter[str] = Counter()
+    sizes: Counter[str] = Counter()
+    for cost in costs:
+        if cost is not None:
+            name, seconds, size = cost
+            told[name] += 1
+            sizes[name] += size
+            metrics.EXTRACTION_SECONDS.labels(name).observe(seconds)
+    for name, files in told.items():
+        metrics.EXTRACTION_FILES.labels(name, "text").inc(files)
+        metrics.EXTRACTION_BYTES.labels(name).inc(sizes[name])

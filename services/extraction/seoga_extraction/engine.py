@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ from seoga.errors import ExtractionFailed, ServiceUnavailable, unwire
 from seoga.settings import Settings
 from seoga_extraction import passwords
 from seoga_extraction.children import Child, Gone, Pool
-from seoga_extraction.costs import Costs
+from seoga_extraction.costs import Costs, count_finished
 from seoga_extraction.detect import formats
 from seoga_extraction.format import Format
 from seoga_extraction.lanes import COMMON, SPEECH, lanes
@@ -50,6 +50,18 @@ class ExtractionEngine:
                     yield costs.seen(unpack(item))
                 if "error" in message:
                     raise unwire(message["error"])
+
+    def finish(self, files: Sequence[tuple[Path, str, Any]], task: str) -> list[Any]:
+        """See `Finishing`."""
+        frames = self._frames(self._pools[COMMON], lambda child: child.finish(files, task))
+        try:
+            last = _last(frames)
+        except ExtractionFailed:
+            # One of them took its process down: each by itself shows which.
+            return [None] * len(files)
+        count_finished(last["costs"])
+        made: list[Any] = last["made"]
+        return made
 
     def _messages(self, path: Path, name: str) -> Generator[dict[str, Any], None, None]:
         """The frames of one file, from a child of the lane that its format asks for."""
@@ -89,12 +101,7 @@ class ExtractionEngine:
         Takes as long as it takes to load the model. Raises ExtractionFailed (missing_model,
         missing_dependency) when no recording can be transcribed, and ServiceUnavailable.
         """
-        frames = self._frames(self._pools[SPEECH], Child.check)
-        try:
-            while True:
-                next(frames)
-        except StopIteration as end:
-            last: dict[str, Any] = end.value
+        last = _last(self._frames(self._pools[SPEECH], Child.check))
         if "error" in last:
             raise unwire(last["error"])
         status: dict[str, Any] = last["status"]
@@ -136,6 +143,16 @@ class ExtractionEngine:
         """Ends the children; streams that are still read end with an error."""
         for pool in self._pools.values():
             pool.close()
+
+
+def _last(frames: Frames) -> dict[str, Any]:
+    """The last frame, of frames whose others tell nothing."""
+    while True:
+        try:
+            next(frames)
+        except StopIteration as end:
+            last: dict[str, Any] = end.value
+            return last
 
 
 def _after(

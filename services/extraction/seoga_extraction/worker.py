@@ -1,10 +1,11 @@
 """The child process: reads requests from stdin, answers with frames on stdout, one file at a time.
 
-Request: one line of JSON `{"path", "name", "whole"}`, or `{"check": true}` to hear what the formats
-of this lane found to work with. Frame: 4 bytes of length (big endian), then JSON `{"events":
-[...]}`. One may have `"grant_s"`, more time for this file. The last has `"end": true`, and may have
-`"error"`, `"format"`, `"figures"` (numbers for metrics), `"status"` (the answer to a check) or
-`"lane"`: it read nothing, a child of that lane must be asked.
+Request: one line of JSON `{"path", "name", "whole"}`, `{"finish", "files"}` (see `finishing.py`) or
+`{"check": true}` to hear what the formats of this lane found to work with. Frame: 4 bytes of length
+(big endian), then JSON `{"events": [...]}`. One may have `"grant_s"`, more time for this file. The
+last has `"end": true`, and may have `"error"`, `"format"`, `"figures"` (numbers for metrics),
+`"status"` (the answer to a check), `"made"` and `"costs"` (of finished files), or `"lane"`: it read
+nothing, a child of that lane must be asked.
 """
 
 from __future__ import annotations
@@ -13,21 +14,21 @@ import contextlib
 import json
 import os
 import signal
-import stat
 import struct
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from seoga.contracts.extraction import Event, pack, unreadable
 from seoga.errors import ExtractionFailed, Reason, SeogaError, wire
-from seoga.models import DocumentInfo, Section
-from seoga.text.normal import nfc
+from seoga.models import Section
 from seoga_extraction.detect import OtherLane, choose, formats
+from seoga_extraction.finishing import Cost, finished
 from seoga_extraction.format import Format, Input, corrupt
+from seoga_extraction.intake import check_file, cleaned, input_of
 from seoga_extraction.lanes import Lane
 from seoga_extraction.limits import MIB, Limits, limit_cpu, limit_memory, resident_mb
 
@@ -112,6 +113,12 @@ class Answer:
             self._events = []
         self._frame(last)
 
+    def give(self, made: Sequence[bytes], costs: Sequence[Cost | None]) -> None:
+        """The one frame of files that were finished here: the JSON of what was made of each, and
+        what each cost."""
+        head = {"end": True, "rss": resident_mb(), "retire": False, "costs": costs}
+        self._send(json.dumps(head).encode()[:-1] + b', "made": [' + b",".join(made) + b"]}")
+
     def pass_on(self, lane: str) -> None:
         """The last frame of a file that a child of another lane must read."""
         self._events = []
@@ -120,25 +127,12 @@ class Answer:
     def _frame(self, more: dict[str, Any]) -> None:
         message = {"events": self._events, **more}
         # Lone surrogates (broken fonts, broken UTF-16) cannot be stored: they become "?".
-        body = json.dumps(message, ensure_ascii=False).encode("utf-8", "replace")
-        self._out.write(HEADER.pack(len(body)) + body)
-        self._out.flush()
+        self._send(json.dumps(message, ensure_ascii=False).encode("utf-8", "replace"))
         self._events, self._pending = [], 0
 
-
-def cleaned(event: Event) -> Event:
-    """The event with its text as it may be stored: NFC, without NUL."""
-    if isinstance(event, DocumentInfo):
-        return replace(event, title=_clean(event.title))
-    text = _clean(event.text)
-    path = tuple(_clean(title) for title in event.heading_path)
-    if text is event.text and path == event.heading_path:
-        return event
-    return replace(event, text=text, heading_path=path)
-
-
-def _clean(text: str) -> str:
-    return nfc(text.replace("\x00", "") if "\x00" in text else text)
+    def _send(self, body: bytes) -> None:
+        self._out.write(HEADER.pack(len(body)) + body)
+        self._out.flush()
 
 
 def serve(source: Input, known: Sequence[Format], answer: Answer, whole: bool = False) -> None:
@@ -147,7 +141,7 @@ def serve(source: Input, known: Sequence[Format], answer: Answer, whole: bool = 
     error: SeogaError | None = None
     chosen: Format | None = None
     try:
-        _check_file(source)
+        check_file(source)
         answer.bound(source.size)
         chosen = choose(source, known)
         if missing := chosen.missing:
@@ -188,17 +182,6 @@ def check(known: Sequence[Format], answer: Answer, lane: Lane) -> None:
     except Exception as failed:
         error = _explain(failed, None)
     answer.end(error, status=status)
-
-
-def _check_file(source: Input) -> None:
-    if not stat.S_ISREG(source.path.stat().st_mode):
-        raise ExtractionFailed("This is not a regular file.", "Exclude it.", Reason.UNREADABLE)
-    if source.size > source.limits.file_mb * MIB:
-        raise ExtractionFailed(
-            f"The file has {source.size // MIB} MiB; at most {source.limits.file_mb} are read.",
-            "Raise SEOGA_MAX_FILE_MB or exclude it.",
-            Reason.TOO_LARGE,
-        )
 
 
 def _explain(error: Exception, chosen: Format | None) -> ExtractionFailed:
@@ -256,10 +239,11 @@ def main() -> None:
         if "check" in request:
             check(known, answer, lane)
             continue
-        source = Input(Path(request["path"]), request["name"], lane.limits)
-        source.options = lane.options
+        if "finish" in request:
+            answer.give(*finished(request["files"], request["finish"], known, lane))
+            continue
+        source = input_of(Path(request["path"]), request["name"], lane)
         source.on_grant = answer.grant
-        source.lane = lane.name
         serve(source, known, answer, bool(request.get("whole")))
 
 

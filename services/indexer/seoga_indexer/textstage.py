@@ -27,11 +27,12 @@ from seoga_indexer.outcome import (
     Twin,
     Work,
 )
-from seoga_indexer.pipeline import Bench, index_files
+from seoga_indexer.pipeline import Bench
 from seoga_indexer.preparing import name_of, title_tokens
 from seoga_indexer.scan import SourceReport, scan_source
 from seoga_indexer.source import Connector, Standing
 from seoga_indexer.stagecache import hint_of
+from seoga_indexer.together import SMALL_BYTES, index_together
 
 # Folders that are stored at once.
 _SETTLED = 1000
@@ -39,8 +40,7 @@ _SETTLED = 1000
 _AHEAD = 8
 # Files of formats that are read at once share the trips between threads and processes, which cost
 # more than they do. A larger one has its own.
-_GROUP = 16
-_SMALL_BYTES = 1 << 16
+_GROUP = 32
 _TICK_S = 0.1
 
 
@@ -111,7 +111,7 @@ class TextStage:
 
     def _index(self, group: list[Work]) -> None:
         try:
-            outcomes = index_files(map(self._shown, group), self.plan.bench)
+            outcomes = index_together(map(self._shown, group), self.plan.bench)
         except Cancelled:
             return
         self._twins += [one for one in outcomes if isinstance(one, Twin)]
@@ -159,7 +159,7 @@ class TextStage:
 
     def _send(self, work: Work) -> None:
         item = work.item
-        if not (0 < item.size <= _SMALL_BYTES and hint_of(item.path) in self.plan.quick):
+        if not (0 < item.size <= SMALL_BYTES and hint_of(item.path) in self.plan.quick):
             self._put([work])
             return
         self._group.append(work)

@@ -4,10 +4,10 @@
 import json
 import tempfile
 import time
-from collections.abc import AsyncIterator, Generator, Iterator
+from collections.abc import AsyncIterator, Generator, Iterator, Sequence
 from contextlib import AsyncExitStack, closing
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
+from typing import TYPE_CHECKING, Any, BinaryIO, Protocol, runtime_checkable
 
 from seoga.errors import ExtractionFailed, Reason, SeogaError, ServiceUnavailable, unwire, wire
 from seoga.models import DocumentInfo, Section
@@ -49,6 +49,23 @@ class Extraction(Protocol):
 
     def close(self) -> None:
         """Ends the children."""
+        ...
+
+
+@runtime_checkable
+class Finishing(Protocol):
+    """An extraction whose processes run on this machine: they can go on with what they read, which
+    then crosses no pipe in between."""
+
+    def finish(self, files: Sequence[tuple[Path, str, Any]], task: str) -> list[Any]:
+        """What `task` made of each file (path, name, what the task is told) where it was read.
+
+        `task` is a function `package.module:name` of (told, DocumentInfo, sections); what it is
+        told and gives are values of JSON. Meant for small files of `cheap` formats, many at once.
+        None for a file that must go the way of `extract`: with an error, of another format than a
+        cheap one, without a result, or beside one that took its process down. Raises
+        ServiceUnavailable.
+        """
         ...
 
 

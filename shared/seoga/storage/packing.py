@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from functools import lru_cache
 from hashlib import blake2b
 from typing import NamedTuple
 
@@ -16,6 +17,8 @@ from seoga.storage.records import FileRow, Kept, PreparedChunk, PreparedFile, To
 from seoga.storage.texts import pack_text
 
 _NOWHERE = Place()
+# json.dumps makes one anew for each call that is not in plain ASCII.
+_encode = json.JSONEncoder(ensure_ascii=False).encode
 
 Key = tuple[str, str, str, str, str]
 
@@ -58,7 +61,7 @@ def pack(prepared: PreparedFile) -> PackedFile:
 
 def _pack_chunk(prepared: PreparedChunk) -> PackedChunk:
     chunk = prepared.chunk
-    heading = json.dumps(chunk.heading_path, ensure_ascii=False)
+    heading = _heading(chunk.heading_path)
     key = (chunk.text, heading, chunk.header_row, prepared.context, prepared.keywords)
     where = _where(chunk, prepared.lang)
     return PackedChunk(
@@ -78,7 +81,12 @@ def _hash(key: Key) -> int:
     return int.from_bytes(blake2b(data, digest_size=8).digest(), "big", signed=True)
 
 
+@lru_cache(1024)
+def _heading(path: tuple[str, ...]) -> str:
+    return _encode(path)
+
+
 def _where(chunk: Chunk, lang: str) -> tuple[str, str, str, str]:
     place = "{}" if chunk.place == _NOWHERE else json.dumps(chunk.place.to_json())
-    meta = json.dumps(dict(chunk.meta), ensure_ascii=False) if chunk.meta else "{}"
+    meta = _encode(dict(chunk.meta)) if chunk.meta else "{}"
     return (place, chunk.kind.value, lang, meta)

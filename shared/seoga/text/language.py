@@ -27,9 +27,11 @@ def language_of(text: str) -> Language:
     text without letters is `other`.
     """
     sample = text[:_SAMPLE]
-    prose = _FOREIGN.sub(" ", sample)
-    if _LETTERS.search(prose):
-        sample = prose
+    # Most passages have none: three looks for a few characters are many times faster.
+    if "](" in sample or "://" in sample or "`" in sample:
+        prose = _FOREIGN.sub(" ", sample)
+        if _LETTERS.search(prose):
+            sample = prose
     if sample.isascii():
         return "en" if _LETTERS.search(sample) else "other"
     hangul = _length(_HANGUL.findall(sample))
