@@ -59,11 +59,10 @@ class Child:
             )
         self.connection = ours
         self.peak_kib = 0
-        try:
-            self._receive(_START_S)
-        except Crashed:
-            self.close()
-            raise
+
+    def ready(self) -> None:
+        """Waits until it has come up. Raises Crashed."""
+        self._receive(_START_S)
 
     def embed(self, spec: EmbeddingSpec, passages: Sequence[Passage]) -> list[Result]:
         """The results of a batch. Raises Crashed, or the error of the provider as a whole."""
@@ -101,17 +100,6 @@ def _has_descriptor() -> bool:
         return False
 
 
-def _started() -> Child:
-    # Apart from a crash at work: where no child comes up at all, splitting the batch would start
-    # one after the other in vain.
-    for _ in range(2):
-        try:
-            return Child()
-        except Crashed:
-            log.warning("embedding process did not start")
-    raise EmbeddingFailed("The embedding process does not start.", "The log says why.")
-
-
 def _closed() -> EmbeddingFailed:
     return EmbeddingFailed("The embedding engine is closed.")
 
@@ -125,6 +113,7 @@ class Pool:
         self._pressed = pressed
         self._idle: SimpleQueue[Child] = SimpleQueue()
         self._children: set[Child] = set()
+        self._coming: set[Child] = set()
         self._lock = threading.Lock()
         self._threads = ThreadPoolExecutor(size, thread_name_prefix="embed")
         self._closed = False
@@ -175,20 +164,41 @@ class Pool:
             return self._idle.get_nowait()
         except Empty:
             pass
-        if self._closed:
-            raise _closed()
         # There are as many threads as children may be, so one that finds none idle may start one.
-        child = _started()
-        with self._lock:
-            if not self._closed:
-                self._children.add(child)
-                return child
-        child.close()
+        # Apart from a crash at work: where no child comes up at all, splitting the batch would
+        # start one after the other in vain.
+        for _ in range(2):
+            child = self._begun()
+            try:
+                child.ready()
+            except Crashed:
+                self._drop(child)
+                log.warning("embedding process did not start")
+                continue
+            with self._lock:
+                self._coming.discard(child)
+                if not self._closed:
+                    self._children.add(child)
+                    return child
+            child.close()
+            raise _closed()
+        raise EmbeddingFailed("The embedding process does not start.", "The log says why.")
+
+    def _begun(self) -> Child:
+        """A child that `close` knows of before it has come up, which may take long."""
+        if not self._closed:
+            child = Child()
+            with self._lock:
+                if not self._closed:
+                    self._coming.add(child)
+                    return child
+            child.close()
         raise _closed()
 
     def _drop(self, child: Child) -> None:
         with self._lock:
             self._children.discard(child)
+            self._coming.discard(child)
         child.close()
 
     def memory_mb(self) -> dict[int, int]:
@@ -200,8 +210,9 @@ class Pool:
         """Kills the children; batches under way fail."""
         with self._lock:
             self._closed = True
-            children = list(self._children)
+            children = [*self._children, *self._coming]
             self._children.clear()
+            self._coming.clear()
         self._threads.shutdown(wait=False, cancel_futures=True)
         for child in children:
             child.process.kill()

@@ -225,6 +225,8 @@ class Pool:
                 self._starting -= 1
                 if child is not None:
                     self._busy.add(child)
+                    if self._closed:
+                        child.stop()
                 self._change.notify()
         return child
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from seoga import logs
 from seoga.contracts.embedding import Embedding
-from seoga.errors import SeogaError
+from seoga.contracts.stop import unless_stopped
+from seoga.errors import Cancelled, SeogaError
 from seoga.kb import Kb
 from seoga.search import calibrate
 from seoga.search.calibrate import Embed
@@ -19,8 +20,8 @@ log = logs.get("indexer")
 
 
 def after_run(kb: Kb, store: DocumentStore, embedding: Embedding) -> str:
-    """The sentence for the end of a run; "" where there are no vectors to compare. Never fails the
-    run."""
+    """The sentence for the end of a run; "" where there are no vectors to compare, or when the run
+    is stopped meanwhile. Never fails the run."""
     try:
         found = calibrate.stored(store.conn)
         if not calibrate.is_fresh(store.conn, found):
@@ -28,6 +29,8 @@ def after_run(kb: Kb, store: DocumentStore, embedding: Embedding) -> str:
             if found is not None:
                 store.set_meta(calibrate.KEY, calibrate.to_text(found))
         return calibrate.line_of(store.conn, found, kb.config.search.min_score)
+    except Cancelled:
+        return ""
     except SeogaError as error:
         log.warning("not calibrated", kb=kb.id, error=error.message)
         return ""
@@ -38,4 +41,4 @@ def _embed(kb: Kb, store: DocumentStore, embedding: Embedding) -> Embed | None:
     if live is None or live[1].provider not in _OWN:
         return None
     spec = spec_of(kb, live[1])
-    return lambda text: embedding.embed_query(text, spec)
+    return lambda text: unless_stopped(lambda: embedding.embed_query(text, spec))

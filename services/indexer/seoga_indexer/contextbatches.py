@@ -10,7 +10,8 @@ from typing import Final
 
 from seoga.contracts.embedding import Embedding
 from seoga.contracts.forecast import BatchReport
-from seoga.errors import SeogaError
+from seoga.contracts.stop import unless_stopped
+from seoga.errors import Cancelled, SeogaError
 from seoga.kb import Kb
 
 # A batch takes minutes to hours; nothing is gained by asking more often.
@@ -58,8 +59,11 @@ class ContextBatches:
         return bool(spec.provider) and spec.batch
 
     def _ask(self, *, send: bool) -> BatchReport | None:
+        spec = self.kb.context_spec()
         try:
-            return self.embedding.batch_contexts(self.kb.context_spec(), send=send)
+            return unless_stopped(lambda: self.embedding.batch_contexts(spec, send=send))
+        except Cancelled:
+            return None
         except SeogaError as error:
             message = f"Batches of contexts: {error.message}"
             if message not in self.warnings:

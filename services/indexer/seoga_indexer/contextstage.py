@@ -34,6 +34,7 @@ Seen = TypeVar("Seen")
 
 # The meta key of the prompt that contexts of an index were asked with.
 PROMPT = "prompt"
+STOPPED = "the run was stopped"
 # A stop waits for so many answers at most.
 _PART = 16
 # The service tries each call a few times before it says that the provider is down.
@@ -90,7 +91,7 @@ class ContextStage:
                     chunks[at] = _with(chunks[at], answer)
                 else:
                     why = answer.message
-        return chunks, why or self.trouble
+        return chunks, STOPPED if self.cancelled() else why or self.trouble
 
     def _ask(self, excerpts: Sequence[Excerpt]) -> Sequence[Context | EmbeddingFailed]:
         if self.trouble or self.cancelled():
@@ -120,6 +121,8 @@ class ContextStage:
         self._failed = 0
 
     def _after(self, error: SeogaError) -> None:
+        if self.cancelled():
+            return
         self._failed += 1
         final = isinstance(error, EmbeddingFailed) and error.fault in _FINAL
         if final or self._failed >= _MAX_FAILED:
@@ -164,5 +167,5 @@ def _row(row: FileRow, raw: int, chunks: int, why: str) -> FileRow:
         state=FileState.DEGRADED,
         stage=Stage.CONTEXT,
         reason=Reason.CONTEXT,
-        detail=f"{raw} of {chunks} passages have no context: {why or 'stopped'}"[:500],
+        detail=f"{raw} of {chunks} passages have no context: {why or STOPPED}"[:500],
     )

@@ -6,6 +6,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from contextvars import copy_context
 from dataclasses import dataclass, field
 
 from seoga.contracts.embedding import Embedding, Passage, PassageVectors, of_provider
@@ -68,7 +69,9 @@ class _Request:
         self._error: BaseException | None = None
         self._thread: threading.Thread | None = None
         if plan.lanes > 1:
-            self._thread = threading.Thread(target=self._run, name="embed-request", daemon=True)
+            self._thread = threading.Thread(
+                target=copy_context().run, args=(self._run,), name="embed-request", daemon=True
+            )
             self._thread.start()
 
     def _run(self) -> None:
@@ -159,8 +162,10 @@ class EmbedStage:
         alone = self.plan.budget.limited or not self._answered or bool(self._failed_calls)
         lanes = 1 if alone else self.plan.lanes
         self._settle(lanes - 1)
-        self._under_way.append(_Request(self.plan, batch))
-        self._settle(lanes - 1)
+        # It may have been stopped while answers were waited for.
+        if not self.cancelled():
+            self._under_way.append(_Request(self.plan, batch))
+            self._settle(lanes - 1)
 
     def _settle(self, most: int) -> None:
         """Waits until at most so many requests are under way."""

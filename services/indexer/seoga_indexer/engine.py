@@ -27,7 +27,8 @@ from seoga.storage.reading import runs
 from seoga.wiring import Stack
 from seoga_indexer.dryrun import check, stale
 from seoga_indexer.orchestrator import Orchestrator
-from seoga_indexer.run import CANCEL_FILE, Order, Ports, run_recorded
+from seoga_indexer.recorded import CANCEL_FILE, run_recorded
+from seoga_indexer.run import Order, Ports
 
 QUEUE = "queue.db"
 

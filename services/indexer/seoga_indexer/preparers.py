@@ -21,6 +21,7 @@ from seoga.errors import Reason
 from seoga.models import DocumentInfo, Place, Section, SectionKind
 from seoga.storage.packing import PackedFile
 from seoga.storage.records import FileRow
+from seoga_indexer.channel import Stopped
 from seoga_indexer.preparing import Draft, Sizes, packed
 
 # Files prepared in this process before children are worth their start.
@@ -46,6 +47,7 @@ class Preparers:
         self._size, self._after = size, after
         self._seen = 0
         self._idle: list[_Child] = []
+        self._busy: set[_Child] = set()
         self._lock = threading.Lock()
         self._closed = False
 
@@ -61,17 +63,15 @@ class Preparers:
         with self._lock:
             self._seen += len(drafts)
             here = self._size < 1 or self._seen <= self._after or self._closed
-            child = self._idle.pop() if self._idle and not here else None
         if here:
             return _told([_prepared(draft) for draft in drafts])
         # A child that was killed by others is replaced once; a file that kills two is at fault.
         for _ in range(2):
-            child = child or _Child()
+            child = self._taken()
             try:
                 results = child.prepare(drafts)
             except (EOFError, OSError):
-                child.close()
-                child = None
+                self._ended(child)
                 log.warning("a preparing process ended", path=drafts[0].row.path)
                 continue
             self._give(child)
@@ -80,18 +80,44 @@ class Preparers:
             return [result for draft in drafts for result in self.prepare_all([draft])]
         return [PreparingFailed("The process that cuts this document into chunks ended twice.")]
 
+    def _taken(self) -> _Child:
+        """Raises Stopped when nobody wants what it would do any more."""
+        with self._lock:
+            child = self._idle.pop() if self._idle else None
+        child = child or _Child()
+        with self._lock:
+            closed = self._closed
+            if not closed:
+                self._busy.add(child)
+        if closed:
+            child.close()
+            raise Stopped
+        return child
+
     def _give(self, child: _Child) -> None:
         with self._lock:
             if not self._closed:
+                self._busy.discard(child)
                 self._idle.append(child)
                 return
+        self._ended(child)
+
+    def _ended(self, child: _Child) -> None:
+        """Raises Stopped where it was `close` that ended it."""
+        with self._lock:
+            closed = self._closed
+            self._busy.discard(child)
         child.close()
+        if closed:
+            raise Stopped
 
     def close(self) -> None:
-        """Ends the children; one that is still at work ends after its file."""
+        """Ends the children, those at work too; whoever waits for one of them meets Stopped."""
         with self._lock:
             self._closed = True
             idle, self._idle = self._idle, []
+            for child in self._busy:
+                child.kill()
         for child in idle:
             child.close()
 
@@ -116,6 +142,10 @@ class _Child:
         self._connection.send([_sent(draft) for draft in drafts])
         results: list[Result | str] = self._connection.recv()
         return _told(results)
+
+    def kill(self) -> None:
+        """Ends it while another thread waits for it; that one finds out and closes it."""
+        self._process.kill()
 
     def close(self) -> None:
         """Kills the process: it holds nothing that needs saving."""

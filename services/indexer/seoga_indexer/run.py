@@ -9,16 +9,16 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
 
-from seoga import logs, metrics
+from seoga import logs
 from seoga.contracts.embedding import Embedding
 from seoga.contracts.extraction import Extraction
 from seoga.contracts.indexing import Progress, RunResult
+from seoga.contracts.stop import unless_stopped, until
 from seoga.errors import (
+    Cancelled,
     EmbeddingFailed,
-    LeaseLost,
     MissingDependency,
     Reason,
-    SeogaError,
     ServiceUnavailable,
 )
 from seoga.kb import Kb
@@ -33,7 +33,6 @@ from seoga_indexer.budget import Budget
 from seoga_indexer.calibrating import after_run
 from seoga_indexer.changes import Depth
 from seoga_indexer.channel import Channel, Stopped
-from seoga_indexer.contextbatches import ContextBatches
 from seoga_indexer.contextstage import PROMPT, ContextStage, identity_of
 from seoga_indexer.embedstage import EmbedPlan, EmbedStage
 from seoga_indexer.outcome import Crash, EmbedDone, Message, TextDone
@@ -44,16 +43,16 @@ from seoga_indexer.progress import Reporter, Total
 from seoga_indexer.scan import SourceReport
 from seoga_indexer.source import Connector, connector_for
 from seoga_indexer.stagecache import StageCache
-from seoga_indexer.textstage import TextPlan, TextStage
-from seoga_indexer.writer import Writer
+from seoga_indexer.textstage import Counts, TextPlan, TextStage
+from seoga_indexer.writer import Done, Writer
 
-CANCEL_FILE = "cancel"
 _INBOX = 32
 _WAIT_S = 0.1
 # Shorter runs end before a count of their files would be of use to anybody.
 _COUNT_AFTER_S = 1.0
 _GRACE_S = 2.0
-_JOIN_S = 5.0
+# Threads that end get this long; who was stopped has had the grace before.
+_JOIN_S, _STOPPED_JOIN_S = 5.0, 0.5
 
 log = logs.get("indexer")
 
@@ -95,6 +94,7 @@ class Run:
         self._calibration = ""
         self._unread = False
         self._deadline = 0.0
+        self._counts, self._done = Counts(), Done()
 
     def execute(self) -> RunResult:
         """The whole run. Raises what no run survives; what was committed stays."""
@@ -105,17 +105,22 @@ class Run:
             self._preparers = Preparers(self._ports.settings.extract_workers)
             stack.callback(self._preparers.close)
             stack.callback(self._end_threads)
-            self._prepare()
+            try:
+                self._prepare()
+            except Cancelled:
+                return self._result(started)
             self._start()
             self._loop()
         self._tidy()
-        return self._result(int((time.monotonic() - started) * 1000))
+        return self._result(started)
 
     def _prepare(self) -> None:
         sizes = sizes_of(self._kb)
-        self._description = self._ports.extraction.describe()
+        self._description = unless_stopped(self._ports.extraction.describe)
         contexts = self._contexts()
-        identity = identity_of(contexts.spec, self._ports.embedding, self._store)
+        identity = unless_stopped(
+            lambda: identity_of(contexts.spec, self._ports.embedding, self._store)
+        )
         self._versions = versions.current(self._description, sizes, identity)
         if identity:
             self._store.set_meta(PROMPT, identity.rpartition("-")[2])
@@ -150,10 +155,11 @@ class Run:
         reports = [lambda progress: self._store.progress(progress.to_json())]
         if self._order.progress is not None:
             reports.append(self._order.progress)
-        self._reporter = Reporter(self._text.counts, reports, pending)
+        self._reporter = Reporter(self._counts, reports, pending)
         self._writer = Writer(
             self._store,
             self._reporter,
+            self._done,
             reuse=not self._order.force,
             vectors=bool(self._kb.embedding_spec().provider),
         )
@@ -164,7 +170,7 @@ class Run:
         if not spec.provider:
             return self._store.ensure_generation(None)
         try:
-            card = self._ports.embedding.card(spec)
+            card = unless_stopped(lambda: self._ports.embedding.card(spec))
             self._price, self._lanes = card.price, card.lanes
             return self._store.ensure_generation(card)
         except (EmbeddingFailed, MissingDependency, ServiceUnavailable) as error:
@@ -222,7 +228,9 @@ class Run:
         contexts, accept = self._context_stage, self._order.accept_deletions
         stamp = b"" if since else self._versions.stamp()
         plan = TextPlan(connectors, redo, accept, bench, contexts, quick, stamp)
-        return TextStage(plan, self._reader, self._inbox, self._stop, self._order.cancel.is_set)
+        return TextStage(
+            plan, self._reader, self._inbox, self._stop, self._order.cancel.is_set, self._counts
+        )
 
     def _start(self) -> None:
         if self._scans:
@@ -237,7 +245,8 @@ class Run:
     def _spawn(self, name: str, target: Callable[[], None]) -> None:
         def guarded() -> None:
             try:
-                target()
+                with until(self._order.cancel):
+                    target()
             except Stopped:
                 return
             except BaseException as error:  # it must reach the writer, whatever it is
@@ -276,10 +285,7 @@ class Run:
 
     def _overdue(self) -> bool:
         """After a cancellation: whether the stages had their time to bring in what they have."""
-        cancel = self._order.cancel
-        if not cancel.is_set() and (self._kb.folder / CANCEL_FILE).is_file():
-            cancel.set()
-        if cancel.is_set() and not self._deadline:
+        if self._order.cancel.is_set() and not self._deadline:
             self._deadline = time.monotonic() + _GRACE_S
         return bool(self._deadline) and time.monotonic() > self._deadline
 
@@ -314,21 +320,22 @@ class Run:
         self._text_done.set()
         for connector in self._connectors.values():
             connector.close()
-        deadline = time.monotonic() + _JOIN_S
+        patience = _STOPPED_JOIN_S if self._order.cancel.is_set() else _JOIN_S
+        deadline = time.monotonic() + patience
         for thread in self._threads:
             # A parser in the middle of a page is not waited for: its thread ends with it.
             thread.join(max(0.0, deadline - time.monotonic()))
 
-    def _result(self, elapsed_ms: int) -> RunResult:
+    def _result(self, started: float) -> RunResult:
         files, reasons = file_counts(self._store.conn)
-        done, unsupported = self._writer.done, reasons.get(Reason.UNSUPPORTED, 0)
+        done, unsupported = self._done, reasons.get(Reason.UNSUPPORTED, 0)
         return RunResult(
             status="cancelled" if self._order.cancel.is_set() else "done",
             indexed=done.indexed,
-            skipped=self._text.counts.unchanged + done.same,
+            skipped=self._counts.unchanged + done.same,
             removed=done.removed,
             chunks=done.chunks,
-            elapsed_ms=elapsed_ms,
+            elapsed_ms=int((time.monotonic() - started) * 1000),
             failed=files[FileState.FAILED] - unsupported,
             degraded=files[FileState.DEGRADED],
             deferred=files[FileState.PARTIALLY_DEFERRED],
@@ -341,32 +348,3 @@ class Run:
             unread=self._unread,
             calibration=self._calibration,
         )
-
-
-def run_recorded(kb: Kb, store: DocumentStore, ports: Ports, order: Order) -> RunResult:
-    """A run with its row in the history, however it ends; a second one where contexts came from a
-    batch while it waited for them."""
-    batches = ContextBatches(kb, ports.embedding, order.cancel)
-    batches.collect()
-    result = _recorded(kb, store, ports, order)
-    if batches.send_and_wait():
-        again = _recorded(kb, store, ports, replace(order, force=False, partial=None))
-        result = replace(again, indexed=result.indexed, warnings=again.warnings)
-    return replace(result, warnings=(*result.warnings, *batches.warnings))
-
-
-def _recorded(kb: Kb, store: DocumentStore, ports: Ports, order: Order) -> RunResult:
-    run_id = store.begin_run(order.partial or "full", order.force)
-    started = time.monotonic()
-    try:
-        result = Run(kb, store, ports, order).execute()
-    except BaseException as error:
-        metrics.INDEXER_RUNS.labels("failed").inc()
-        message = error.message if isinstance(error, SeogaError) else repr(error)
-        with suppress(SeogaError, LeaseLost):
-            store.end_run(run_id, "failed", {}, message)
-        raise
-    store.end_run(run_id, result.status, result.to_json() | {"troubles": result.troubles})
-    metrics.INDEXER_RUNS.labels(result.status).inc()
-    metrics.INDEXER_RUN_SECONDS.observe(time.monotonic() - started)
-    return result

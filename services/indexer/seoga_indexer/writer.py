@@ -62,9 +62,9 @@ class Writer:
     else is written at once, after what came before it."""
 
     def __init__(
-        self, store: DocumentStore, reporter: Reporter, *, reuse: bool, vectors: bool
+        self, store: DocumentStore, reporter: Reporter, done: Done, *, reuse: bool, vectors: bool
     ) -> None:
-        self.done = Done()
+        self.done = done
         self._vectors = vectors
         self._store, self._reporter, self._reuse = store, reporter, reuse
         self._texts: list[PackedFile] = []

@@ -140,6 +140,8 @@ def _hints(kb: Kb, told: dict[str, Any]) -> Iterator[str]:
         yield f"{run} indexes it."
     elif (info.get("last_run") or {}).get("status") == "interrupted":
         yield f"The last run was killed: {run} goes on where it was."
+    elif (info.get("last_run") or {}).get("status") == "cancelled":
+        yield f"The last run was stopped: {run} goes on where it was."
     elif told["stale"]:
         yield f"Versions are old: {run} makes anew what depends on them."
     elif info.get("chunks_pending") and (info["last_run"] or {}).get("status") != "running":

@@ -10,6 +10,8 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from typing import ClassVar
 
 import numpy as np
 import psutil
@@ -19,8 +21,10 @@ from seoga.contracts.embedding import Passage, PassageVectors
 from seoga.errors import EmbeddingFailed
 from seoga.models import EmbeddingSpec
 from seoga.settings import environment, settings
+from seoga_embedding import pool
 from seoga_embedding.batching import LEAST_CHARS, MOST_CHARS, batches, size_of
 from seoga_embedding.engine import EmbeddingEngine
+from seoga_embedding.pool import Child
 
 SPEC = EmbeddingSpec()
 SOME = [Passage(f"문서 {n}: a passage about topic {n}. " * 20, f"장 {n}") for n in range(60)]
@@ -182,6 +186,39 @@ def test_closing_ends_the_children_and_can_be_done_twice(fresh: EmbeddingEngine)
     fresh.close()
     assert not any(psutil.pid_exists(pid) for pid in ended)
     fresh.close()
+
+
+class Stuck(Child):
+    """A child that stands still before it has come up."""
+
+    begun = threading.Event()
+    seen: ClassVar[list[Child]] = []
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.process.send_signal(signal.SIGSTOP)
+        self.seen.append(self)
+        self.begun.set()
+
+
+def test_closing_ends_children_that_have_not_come_up(
+    fresh: EmbeddingEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pool, "Child", Stuck)
+    failed: Future[Exception] = Future()
+
+    def work() -> None:
+        with pytest.raises(EmbeddingFailed, match="closed") as caught:
+            fresh.embed_passages(SOME, SPEC)
+        failed.set_result(caught.value)
+
+    threading.Thread(target=work, daemon=True).start()
+    assert Stuck.begun.wait(20)
+    started = time.monotonic()
+    fresh.close()
+    assert time.monotonic() - started < 20
+    assert failed.result(timeout=20)
+    assert all(child.process.poll() is not None for child in Stuck.seen)
 
 
 PARENT = """

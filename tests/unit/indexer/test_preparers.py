@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import threading
 from collections.abc import Iterator
+from concurrent.futures import Future
 from dataclasses import replace
 from typing import cast
 
@@ -16,6 +18,7 @@ from seoga.errors import Reason
 from seoga.models import DocumentInfo, FileState, Place, Section, SectionKind
 from seoga.storage.packing import PackedFile
 from seoga.storage.records import FileRow, PreparedFile
+from seoga_indexer.channel import Stopped
 from seoga_indexer.preparers import Preparers, PreparingFailed
 from seoga_indexer.preparing import Draft, Sizes, packed, prepare
 
@@ -103,6 +106,30 @@ def test_close_ends_the_children(preparers: Preparers) -> None:
     processes = children()
     preparers.close()
     assert not any(each.is_running() for each in processes)
+
+
+def test_close_ends_a_child_at_work_and_whoever_waits_for_it(preparers: Preparers) -> None:
+    preparers.prepare(draft())
+    (child,) = children()
+    # It stands still for as long as the document would take.
+    os.kill(child.pid, signal.SIGSTOP)
+    ended: Future[object] = Future()
+
+    def work() -> None:
+        try:
+            ended.set_result(preparers.prepare(draft("b.md")))
+        except Stopped as stopped:
+            ended.set_exception(stopped)
+
+    thread = threading.Thread(target=work, daemon=True)
+    thread.start()
+    with contextlib.suppress(TimeoutError):
+        ended.result(timeout=0.3)
+    preparers.close()
+    with pytest.raises(Stopped):
+        ended.result(timeout=20)
+    assert not psutil.wait_procs([child], timeout=10)[1]
+    assert children() == []
 
 
 def test_front_matter_is_indexed_once_with_the_first_passage() -> None:

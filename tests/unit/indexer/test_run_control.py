@@ -5,13 +5,16 @@ from __future__ import annotations
 import os
 import threading
 import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from seoga.contracts.indexing import Progress
-from seoga.errors import Busy, ConfigError, InvalidArgument, LeaseLost
+from seoga.contracts.indexing import Progress, RunResult
+from seoga.errors import Busy, ConfigError, InvalidArgument, LeaseLost, ServiceUnavailable
+from seoga.models import EmbeddingSpec
 from seoga.storage.database import connect, open_writer
 from seoga.storage.leases import WRITER, Lease
 
@@ -68,6 +71,103 @@ def test_a_cancel_file_stops_the_run_and_does_not_stop_the_next(place: Any) -> N
     (place.kb.folder / "cancel").touch()
     assert place.run().status == "done"
     assert len(place.states()) == 50
+
+
+class Held:
+    """A call that is made and not answered."""
+
+    def __init__(self) -> None:
+        self.made, self.answered = threading.Event(), threading.Event()
+
+    def __call__(self, *_: Any, **__: Any) -> Any:
+        self.made.set()
+        self.answered.wait(60)
+        raise ServiceUnavailable("nobody waits any more")
+
+
+@pytest.fixture
+def held() -> Iterator[Held]:
+    call = Held()
+    yield call
+    call.answered.set()
+
+
+def by_event(_: Any, cancel: threading.Event) -> None:
+    cancel.set()
+
+
+def by_file(place: Any, _: threading.Event) -> None:
+    (place.kb.folder / "cancel").touch()
+
+
+@pytest.mark.parametrize("ask", [by_event, by_file])
+@pytest.mark.parametrize("call", ["extraction.describe", "embedding.card", "embedding.prompt_id"])
+def test_a_port_that_does_not_answer_before_the_work_holds_up_no_stop(
+    place: Any, cancel: threading.Event, held: Held, call: str, ask: Callable[..., None]
+) -> None:
+    place.configure("hashing", contextualizer={"provider": "openai", "model": "m1"})
+    place.write("a.md", "apple")
+    port, _, name = call.partition(".")
+    setattr(getattr(place, port), name, held)
+    ended: Future[RunResult] = Future()
+    run = threading.Thread(target=lambda: ended.set_result(place.run(cancel=cancel)), daemon=True)
+    run.start()
+    assert held.made.wait(20)
+    ask(place, cancel)
+    result = ended.result(timeout=10)
+    assert (result.status, result.exit_code, result.indexed) == ("cancelled", 2, 0)
+    assert place.embedding.calls == 0
+    assert place.query("SELECT status FROM runs") == [("cancelled",)]
+
+
+def test_a_run_that_is_stopped_before_it_begins_asks_nobody(
+    place: Any, cancel: threading.Event, held: Held
+) -> None:
+    place.configure("hashing")
+    place.embedding.card = place.extraction.describe = held
+    cancel.set()
+    assert place.run(cancel=cancel).status == "cancelled"
+    assert not held.made.is_set()
+
+
+def test_vectors_that_are_awaited_hold_up_no_stop_and_none_are_asked_for_after_it(
+    place: Any, cancel: threading.Event
+) -> None:
+    place.configure("hashing")
+    for number in range(300):
+        place.write(f"f{number:03}.md", f"text {number}")
+    going = threading.Event()
+
+    def hold() -> None:
+        cancel.set()
+        going.wait(60)
+
+    place.embedding.before = hold
+    started = time.monotonic()
+    assert place.run(cancel=cancel).status == "cancelled"
+    assert time.monotonic() - started < 20
+    going.set()
+    assert place.embedding.calls == 1
+
+
+def test_a_calibration_is_left_when_the_run_is_stopped(place: Any, cancel: threading.Event) -> None:
+    place.configure("hashing")
+    for number in range(20):
+        place.write(f"f{number:02}.md", f"text {number} of some more words than one")
+    asked: list[str] = []
+    answer = place.embedding.embed_query
+
+    def query(text: str, spec: EmbeddingSpec) -> Any:
+        asked.append(text)
+        cancel.set()
+        return answer(text, spec)
+
+    place.embedding.embed_query = query
+    assert place.run(cancel=cancel).calibration == ""
+    assert len(asked) == 1
+    assert set(place.states().values()) == {"Ready"}
+    place.embedding.embed_query = answer
+    assert "Calibration" in place.run().calibration
 
 
 def test_a_folder_in_place_of_the_cancel_file_is_named(place: Any) -> None:

@@ -17,6 +17,7 @@ from contextlib import contextmanager
 from typing import Final
 
 from seoga.contracts.deadline import given, remaining
+from seoga.contracts.stop import stopped
 from seoga_embedding.remote.faults import CallFailed, NotMade, Trouble
 
 # With these a provider that is down costs four calls, then one every half minute and rarer.
@@ -83,6 +84,8 @@ class Gate:
         """Waits for a turn; when it came."""
         with self._changed:
             while True:
+                if stopped():
+                    raise NotMade(Trouble.OUTAGE, "is asked no more: the run was stopped")
                 now = time.monotonic()
                 self._look(key, urgent, now)
                 pause = self._pause(urgent, now)

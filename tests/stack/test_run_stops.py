@@ -1,0 +1,203 @@
+"""A run that is asked to stop while somebody keeps it waiting: it ends at once, asks nobody for
+anything more, and its process leaves nothing behind."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from queue import Empty, Queue
+from typing import Any
+
+import psutil
+import pytest
+
+from seoga_embedding.fake.app import create
+from seoga_embedding.fake.rules import Desk, Fault, Rules
+
+from .serving import serving
+
+SEOGA = Path(sys.executable).with_name("seoga")
+# Nobody who waits for an answer ends before this.
+HELD_S = 60
+# Two seconds for what is under way, and the end of a process on a machine that is busy.
+SOON_S = 20
+EMBEDDING = {"provider": "openai", "model": "text-embedding-3-small"}
+LLM = {"provider": "anthropic", "model": "claude-haiku-4-5"}
+STAGES: dict[str, dict[str, Any]] = {
+    # Nobody knows the size of its vectors: it is asked for before anything else.
+    "probe": {"embedding": EMBEDDING | {"model": "nobody-knows-it"}},
+    "vectors": {"embedding": EMBEDDING},
+    "contexts": {"embedding": {"provider": "hashing"}, "contextualizer": LLM},
+    "batches": {"embedding": {"provider": "hashing"}, "contextualizer": LLM | {"batch": True}},
+}
+PAUSES = {
+    "retry-after": Fault(status=429, retry_after="50", times=50),
+    "backoff": Fault(status=503, times=50),
+}
+
+
+class Watched(Desk):
+    """Tells of each call when it comes."""
+
+    def __init__(self) -> None:
+        self.came: Queue[str] = Queue()
+        super().__init__()
+
+    def record(self, call: dict[str, Any]) -> Fault | None:
+        self.came.put(call["path"])
+        return super().record(call)
+
+
+@pytest.fixture
+def desk() -> Watched:
+    return Watched()
+
+
+@pytest.fixture
+def url(desk: Watched) -> Iterator[str]:
+    with serving(create(desk)) as url:
+        yield url
+
+
+@pytest.fixture
+def kb(base_path: Path, tmp_path: Path) -> Path:
+    docs = tmp_path / "docs"
+    docs.mkdir()
+    for number in range(30):
+        (docs / f"{number:03}.md").write_text(f"# Title {number}\n\nAnnual leave {number}.\n")
+    (base_path / "kb").mkdir()
+    return base_path / "kb"
+
+
+def configure(kb: Path, url: str, stage: str) -> None:
+    keys = {name: part | {"baseUrl": url} for name, part in STAGES[stage].items()}
+    docs = str(kb.parent.parent / "docs")
+    (kb / "config.json").write_text(json.dumps({"id": "kb", "sourcePaths": [docs], **keys}))
+
+
+def start(kb: Path) -> subprocess.Popen[bytes]:
+    keys = {"OPENAI_API_KEY": "any", "ANTHROPIC_API_KEY": "any"}
+    return subprocess.Popen(
+        [SEOGA, "exec", "--path", kb],
+        env={**os.environ, **keys},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+    )
+
+
+def terminate(process: subprocess.Popen[bytes], _: Path) -> None:
+    process.send_signal(signal.SIGTERM)
+
+
+def interrupt(process: subprocess.Popen[bytes], _: Path) -> None:
+    process.send_signal(signal.SIGINT)
+
+
+def ask_by_file(_: subprocess.Popen[bytes], kb: Path) -> None:
+    (kb / "cancel").touch()
+
+
+def ends(process: subprocess.Popen[bytes], stop: Any, kb: Path) -> str:
+    """Stops a run and sees that its process ends soon, and its children with it; what it said."""
+    children = psutil.Process(process.pid).children(recursive=True)
+    stop(process, kb)
+    try:
+        _, said = process.communicate(timeout=SOON_S)
+    finally:
+        process.kill()
+    assert not psutil.wait_procs(children, timeout=10)[1]
+    assert process.returncode == 2, said
+    assert b"Traceback" not in said
+    return said.decode()
+
+
+def calls(desk: Watched) -> list[str]:
+    """Those that came since the last look."""
+    found = []
+    try:
+        while True:
+            found.append(desk.came.get_nowait())
+    except Empty:
+        return found
+
+
+@pytest.mark.parametrize(
+    ("stage", "stop"),
+    [
+        ("probe", terminate),
+        ("probe", interrupt),
+        ("vectors", terminate),
+        ("contexts", terminate),
+        ("contexts", ask_by_file),
+    ],
+)
+def test_nothing_is_asked_after_a_stop_and_no_answer_is_waited_for(
+    desk: Watched, url: str, kb: Path, stage: str, stop: Callable[..., None]
+) -> None:
+    desk.rules = Rules(latency=HELD_S)
+    configure(kb, url, stage)
+    process = start(kb)
+    desk.came.get(timeout=120)
+    ends(process, stop, kb)
+    assert calls(desk) == []
+
+
+def test_a_batch_that_is_being_looked_at_holds_up_no_stop(
+    desk: Watched, url: str, kb: Path
+) -> None:
+    desk.rules = Rules(batches="held")
+    configure(kb, url, "batches")
+    first = start(kb)
+    _, said = first.communicate(timeout=120)
+    assert first.returncode == 0, said
+    assert calls(desk)
+    desk.rules = Rules(batches="held", latency=HELD_S)
+    process = start(kb)
+    desk.came.get(timeout=120)
+    ends(process, terminate, kb)
+    assert calls(desk) == []
+
+
+@pytest.mark.parametrize(
+    ("stage", "pause"),
+    [
+        ("probe", "retry-after"),
+        ("vectors", "retry-after"),
+        ("contexts", "retry-after"),
+        ("contexts", "backoff"),
+    ],
+)
+def test_a_stop_ends_the_waiting_before_the_next_try(
+    desk: Watched, url: str, kb: Path, stage: str, pause: str
+) -> None:
+    fault = PAUSES[pause]
+    desk.expect([fault.model_copy()])
+    configure(kb, url, stage)
+    process = start(kb)
+    desk.came.get(timeout=120)
+    ends(process, terminate, kb)
+    # A pause of half a second may be over before the signal comes; then one more is under way.
+    assert len(calls(desk)) <= (fault.status == 503)
+
+
+def test_what_was_stopped_is_told_and_done_by_the_next_run(
+    desk: Watched, url: str, kb: Path
+) -> None:
+    desk.rules = Rules(latency=HELD_S)
+    configure(kb, url, "vectors")
+    process = start(kb)
+    desk.came.get(timeout=120)
+    assert "stopping at the next batch; what is done stays" in ends(process, terminate, kb)
+    told = subprocess.run([SEOGA, "status"], capture_output=True, text=True, check=True).stdout
+    assert "last run: cancelled" in told
+    assert f"hint: The last run was stopped: `seoga exec --path {kb}` goes on" in told
+    assert "30 without vectors" in told
+    desk.rules = Rules()
+    process = start(kb)
+    _, said = process.communicate(timeout=120)
+    assert process.returncode == 0, said
