@@ -28,7 +28,7 @@ from seoga.storage.records import FileRow
 from seoga.text.tokens import index_text
 from seoga_indexer.budget import Budget
 from seoga_indexer.outcome import Text
-from seoga_indexer.versions import RAW
+from seoga_indexer.versions import RAW, with_contexts
 
 Seen = TypeVar("Seen")
 
@@ -76,10 +76,22 @@ class ContextStage:
         """The same with contexts, where it is a text and the KB wants them."""
         if not self.spec.provider or not isinstance(outcome, Text):
             return outcome
-        packed = outcome.packed
+        return self._seen(outcome.packed)[0]
+
+    def anew(self, stored: PackedFile, identity: str) -> Text | None:
+        """A stored file with new contexts from `identity`; a chunk that gets none keeps the one it
+        has. None where none came at all: the file stays as it is."""
+        row = replace(stored.row, made=with_contexts(stored.row.made, identity))
+        text, missing = self._seen(stored._replace(row=row))
+        return text if missing < len(stored.chunks) else None
+
+    def _seen(self, packed: PackedFile) -> tuple[Text, int]:
+        """The file with what came, and how many chunks got nothing."""
         chunks, why = self._contextualized(packed)
+        missing = sum(1 for one, old in zip(chunks, packed.chunks, strict=True) if one is old)
         raw = sum(1 for chunk in chunks if not chunk.key[3])
-        return Text(packed._replace(chunks=chunks, row=_row(packed.row, raw, len(chunks), why)))
+        row = _row(packed.row, missing, (raw, len(chunks)), why)
+        return Text(packed._replace(chunks=chunks, row=row)), missing
 
     def _contextualized(self, packed: PackedFile) -> tuple[list[PackedChunk], str]:
         chunks, why = list(packed.chunks), ""
@@ -150,17 +162,24 @@ def excerpts_of(packed: PackedFile) -> Iterator[Excerpt]:
 
 
 def _with(chunk: PackedChunk, context: Context) -> PackedChunk:
-    keywords = " ".join(filter(None, (chunk.tokens.keywords, index_text(context.keywords))))
+    keywords = " ".join(filter(None, (_own_keywords(chunk), index_text(context.keywords))))
     tokens = chunk.tokens._replace(context=index_text(context.text), keywords=keywords)
     return with_context(chunk, context.text, context.keywords, tokens)
 
 
-def _row(row: FileRow, raw: int, chunks: int, why: str) -> FileRow:
-    """A row that says when chunks stayed raw, so that a later run takes the file again."""
-    if not raw:
+def _own_keywords(chunk: PackedChunk) -> str:
+    """The tokens of a chunk's keywords without those that an LLM gave it before."""
+    given = index_text(chunk.key[4]) if chunk.key[4] else ""
+    return chunk.tokens.keywords.removesuffix(given).rstrip()
+
+
+def _row(row: FileRow, missing: int, counts: tuple[int, int], why: str) -> FileRow:
+    """A row that says when chunks got no context, so that a later run takes the file again;
+    `counts` are those that have none at all, and all."""
+    if not missing:
         return row
-    marked = replace(row, made=row.made + RAW)
-    if row.state is not FileState.READY:
+    (raw, chunks), marked = counts, replace(row, made=row.made + RAW)
+    if not raw or row.state is not FileState.READY:
         return marked
     return replace(
         marked,

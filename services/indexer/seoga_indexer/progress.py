@@ -68,7 +68,7 @@ class Reporter:
         total = max(self._counts.listed, self.total.files if self.total else 0)
         rate = self._pace.at(now, done)
         return Progress(
-            stage=Stage.EXTRACT,
+            stage=self._counts.stage,
             done=done,
             total=total,
             counting=not counted,

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from seoga import logs
 from seoga.contracts.embedding import Embedding
@@ -40,6 +41,7 @@ from seoga_indexer.pipeline import Bench, sizes_of
 from seoga_indexer.preparers import Preparers
 from seoga_indexer.preparing import Sizes
 from seoga_indexer.progress import Reporter, Total
+from seoga_indexer.recontext import RecontextStage
 from seoga_indexer.scan import SourceReport
 from seoga_indexer.source import Connector, connector_for
 from seoga_indexer.stagecache import StageCache
@@ -95,6 +97,8 @@ class Run:
         self._unread = False
         self._deadline = 0.0
         self._counts, self._done = Counts(), Done()
+        self._text: TextStage | RecontextStage | None = None
+        self._description: dict[str, Any] = {}
 
     def execute(self) -> RunResult:
         """The whole run. Raises what no run survives; what was committed stays."""
@@ -116,27 +120,40 @@ class Run:
 
     def _prepare(self) -> None:
         sizes = sizes_of(self._kb)
-        self._description = unless_stopped(self._ports.extraction.describe)
         contexts = self._contexts()
+        # Of what is stored already no source is asked, and no file is read.
+        self._scans = self._order.partial is None
+        again = self._order.partial == "contextualization" and bool(contexts.spec.provider)
+        if self._scans:
+            self._description = unless_stopped(self._ports.extraction.describe)
         identity = unless_stopped(
             lambda: identity_of(contexts.spec, self._ports.embedding, self._store)
         )
         self._versions = versions.current(self._description, sizes, identity)
         if identity:
             self._store.set_meta(PROMPT, identity.rpartition("-")[2])
-        # A KB without an LLM has nothing to contextualize: its vectors are made anew.
-        self._scans = self._order.partial is None or (
-            self._order.partial == "contextualization" and bool(contexts.spec.provider)
-        )
         generation = self._generation()
         order, since = self._order, ""
         if order.partial is not None or order.force:
             since, resumed = self._store.begin_redo(order.partial or "force")
-            if not (resumed or self._scans):
-                # Behind new contexts only passages whose words have changed get new vectors.
+            if not (resumed or self._scans or again):
+                # Behind new contexts only passages whose words have changed get new vectors. A KB
+                # without an LLM has nothing to contextualize: its vectors are made anew.
                 self._store.restart_embedding()
         self._context_stage = contexts
-        self._text = self._text_stage(sizes, since)
+        if self._scans:
+            self._text = self._text_stage(sizes, since)
+        elif again:
+            self._text = RecontextStage(
+                contexts,
+                identity,
+                since,
+                self._reader,
+                self._inbox,
+                self._stop,
+                self._order.cancel.is_set,
+                self._counts,
+            )
         self._embed = EmbedStage(
             EmbedPlan(
                 self._ports.embedding,
@@ -233,13 +250,14 @@ class Run:
         )
 
     def _start(self) -> None:
-        if self._scans:
+        if self._text is None:
+            self._finish_text(TextDone((), complete=True))
+        else:
             self._spawn("scan", self._text.direct)
             for number in range(self._ports.settings.extract_workers):
                 self._spawn(f"extract-{number}", self._text.work)
+        if self._scans:
             self._spawn("count", self._count)
-        else:
-            self._finish_text(TextDone((), complete=True))
         self._spawn("embed", self._embed.run)
 
     def _spawn(self, name: str, target: Callable[[], None]) -> None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 from seoga.errors import Cancelled
+from seoga.models import Stage
 from seoga.storage.documents import DocumentStore
 from seoga.storage.folders import FolderRow
 from seoga.storage.reading import document
@@ -51,6 +52,7 @@ class Counts:
     listed: int = 0
     unchanged: int = 0
     current: str = ""
+    stage: Stage = Stage.EXTRACT
 
 
 @dataclass(frozen=True, slots=True)

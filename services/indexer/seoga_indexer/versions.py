@@ -115,6 +115,12 @@ def current(description: Mapping[str, Any], sizes: Sizes, context: str = "") -> 
     )
 
 
+def with_contexts(made: str, identity: str) -> str:
+    """What a row says that was made so, once its chunks have their contexts from `identity`."""
+    reading, _, chunking = made.removesuffix(RAW).partition("/")
+    return f"{reading}/{'.'.join((*chunking.split('.')[:_CUTTING], identity))}"
+
+
 def quick(description: Mapping[str, Any]) -> frozenset[str]:
     """The extensions of files that extraction reads at once, of cheap formats."""
     formats = description.get("formats", {}).values()

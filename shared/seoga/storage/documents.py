@@ -11,6 +11,7 @@ from typing import Any
 
 from seoga.models import ChunkState, FileState, ModelCard
 from seoga.storage import content, filerows, folders, generations, matrixfile
+from seoga.storage.again import packed_again
 from seoga.storage.database import checkpoint, snapshot, speaking, transaction
 from seoga.storage.filerows import now
 from seoga.storage.folders import FolderRow
@@ -250,6 +251,11 @@ class DocumentStore:
         with self._read() as conn:
             rows = content.stored(conn, file_id)
         return [StoredWords(row[1:6], row[6] == ChunkState.INDEXED.value) for row in rows]
+
+    def packed_again(self, file_id: int) -> PackedFile | None:
+        """A file as commit 1 had it (see `seoga.storage.again`); None where it has no text."""
+        with self._read() as conn:
+            return packed_again(conn, file_id)
 
     def commit_vectors(self, generation: int, rows: Sequence[ChunkVectors]) -> int:
         """Commit 2: vectors; chunks become Indexed, files with none waiting Ready (or Degraded), a

@@ -163,6 +163,68 @@ def test_partial_contextualization_asks_again_and_keeps_extraction(place: Any) -
     place.check_whole()
 
 
+def test_partial_contextualization_needs_no_source_and_loses_none_of_it(place: Any) -> None:
+    place.write("a.md", long_text())
+    place.write("b.md", "other words")
+    place.run()
+    before = place.query("SELECT ordinal, text, place FROM chunks ORDER BY text")
+    made = place.query("SELECT path, made, hash, text_chars FROM files ORDER BY path")
+    (place.docs / "b.md").unlink()
+    place.write("c.md", "a new file waits for a run that looks for files")
+    place.docs.rename(place.docs.with_name("away"))
+    place.extraction.describe = lambda: 1 / 0
+    place.embedding.prompt_word = "more "
+    result = place.run(partial="contextualization")
+    assert (result.indexed, result.removed, result.warnings) == (2, 0, ())
+    assert place.extraction.reads == []
+    assert {context for context, _ in contexts(place)} == {"m1 says more of a", "m1 says more of b"}
+    assert place.query("SELECT ordinal, text, place FROM chunks ORDER BY text") == before
+    assert place.query("SELECT path, made, hash, text_chars FROM files ORDER BY path") == made
+    assert place.states() == {"a.md": "Ready", "b.md": "Ready"}
+    # The keywords of the first time are not there twice.
+    said = place.query("SELECT keywords FROM chunks_fts")
+    assert all(row[0].split().count("keyphrase") == 1 for row in said)
+    place.check_whole()
+
+
+def test_a_chunk_that_gets_no_new_context_keeps_its_own_and_is_asked_for_later(
+    place: Any,
+) -> None:
+    place.write("a.md", long_text())
+    place.write("b.md", "other words")
+    place.run()
+    place.embedding.prompt_word = "more "
+    place.embedding.unanswered = {"part 3", "other"}
+    assert place.run(partial="contextualization").exit_code == 0
+    said = {context for context, _ in contexts(place)}
+    assert said == {"m1 says of a", "m1 says more of a", "m1 says of b"}
+    assert set(place.states().values()) == {"Ready"}
+    place.embedding.unanswered = set()
+    place.run()
+    assert {"m1 says more of a", "m1 says of b"} == {context for context, _ in contexts(place)}
+    place.check_whole()
+
+
+def test_a_partial_contextualization_that_gets_nothing_changes_nothing_and_is_not_over(
+    place: Any,
+) -> None:
+    for number in range(6):
+        place.write(f"f{number}.md", f"text {number}")
+    place.run()
+    before = contexts(place)
+    place.embedding.prompt_word = "more "
+    place.embedding.context_faults = [down() for _ in range(9)]
+    failed = place.run(partial="contextualization")
+    assert any("the LLM is down" in warning for warning in failed.warnings)
+    assert (failed.indexed, contexts(place)) == (0, before)
+    assert set(place.states().values()) == {"Ready"}
+    assert place.query("SELECT 1 FROM meta WHERE key = 'redo'") == [(1,)]
+    place.embedding.context_faults = []
+    assert place.run(partial="contextualization").indexed == 6
+    assert all("more" in context for context, _ in contexts(place))
+    assert place.query("SELECT 1 FROM meta WHERE key = 'redo'") == []
+
+
 @pytest.mark.parametrize("keys", [{"maxTokensPerRun": 100}, {"maxCostPerRun": 0.001}])
 def test_a_spent_budget_leaves_the_rest_raw_for_the_next_run(
     place: Any, keys: dict[str, Any]

@@ -26,7 +26,7 @@ from seoga_indexer.contextstage import identity_of
 from seoga_indexer.embedstage import passage_of
 from seoga_indexer.estimate.reckoning import CONTEXT_CHARS, Before, Reckoning, Wanted, Words
 from seoga_indexer.estimate.sampling import Found, Kind, Sampler, kinds_of
-from seoga_indexer.estimate.survey import Survey, look, redo_of
+from seoga_indexer.estimate.survey import Survey, look, recontexted, redo_of
 from seoga_indexer.pipeline import sizes_of
 from seoga_indexer.run import Order
 
@@ -62,21 +62,23 @@ class _Work:
     def run(self, opened: ExitStack) -> RunEstimate:
         kb, contexts = self.kb, self.kb.context_spec()
         partial = self.order.partial
-        scans = partial is None or (partial == "contextualization" and bool(contexts.provider))
         again = replace(contexts, fresh=partial == "contextualization")
         wanted = Wanted(kb.embedding_spec(), again, self._every())
         reckoning = Reckoning(self.stack.embedding, wanted, self._context_chars())
         survey, kinds = Survey(), list[Kind]()
-        if scans:
+        if partial is None:
             now = versions.current(
                 self.stack.extraction.describe(),
                 sizes_of(kb),
                 identity_of(contexts, self.stack.embedding, self.store),
             )
-            redo = redo_of(self.store, now, self.order, scans)
+            redo = redo_of(self.store, now, self.order)
             survey = look(kb, self.store, redo, opened)
             kinds = self._sampled(survey)
             self._new(kinds, survey, reckoning)
+            self._known(survey, reckoning)
+        elif again.fresh and again.provider and self.store is not None:
+            survey.again = recontexted(self.store)
             self._known(survey, reckoning)
         self._waiting(survey, reckoning)
         return self._report(survey, kinds, reckoning)

@@ -11,9 +11,10 @@ from seoga.models import Item
 from seoga.storage.documents import REDO, DocumentStore
 from seoga.storage.records import KnownFile
 from seoga_indexer import versions
-from seoga_indexer.changes import Change, Depth, Redo, Verdict
+from seoga_indexer.changes import Change, Redo, Verdict
 from seoga_indexer.dryrun import differs
 from seoga_indexer.pipeline import content_hash
+from seoga_indexer.recontext import is_due
 from seoga_indexer.run import Order
 from seoga_indexer.scan import SourceReport, scan_source
 from seoga_indexer.source import Connector, connector_for
@@ -59,16 +60,25 @@ def look(kb: Kb, store: DocumentStore | None, redo: Redo, opened: ExitStack) -> 
     return found
 
 
-def redo_of(store: DocumentStore | None, now: versions.Versions, order: Order, scans: bool) -> Redo:
+def redo_of(store: DocumentStore | None, now: versions.Versions, order: Order) -> Redo:
     """The rule of a run with these options (see `Run`), which would go on with one that was
     interrupted."""
-    what = order.partial or ("force" if order.force else "")
-    since = ""
-    if what and scans and store:
-        begun = json.loads(store.meta(REDO, "{}"))
-        # A year that no file was indexed in yet: every one is done again.
-        since = str(begun["since"]) if begun.get("what") == what else "9999"
-    return versions.redo_rule(now, since, Depth.EXTRACT if order.force else Depth.CHUNK)
+    since = begun_at(store, "force") if order.force and store else ""
+    return versions.redo_rule(now, since)
+
+
+def begun_at(store: DocumentStore, what: str) -> str:
+    """Since when a redo goes on that a run would resume; a year that no file was indexed in yet
+    where it would begin: every one is done again."""
+    begun = json.loads(store.meta(REDO, "{}"))
+    return str(begun["since"]) if begun.get("what") == what else "9999"
+
+
+def recontexted(store: DocumentStore) -> list[KnownFile]:
+    """The files of `--partial contextualization`."""
+    since = begun_at(store, "contextualization")
+    files = (known for label in store.labels() for known in store.known(label))
+    return [known for known in files if is_due(known, since)]
 
 
 def _note(change: Change, connector: Connector, found: Survey, twins: list[Item]) -> None:
