@@ -39,7 +39,6 @@ from seoga_indexer.embedstage import EmbedPlan, EmbedStage
 from seoga_indexer.outcome import Crash, EmbedDone, Message, TextDone
 from seoga_indexer.pipeline import Bench, sizes_of
 from seoga_indexer.preparers import Preparers
-from seoga_indexer.preparing import Sizes
 from seoga_indexer.progress import Reporter, Total
 from seoga_indexer.recontext import RecontextStage
 from seoga_indexer.scan import SourceReport
@@ -119,66 +118,64 @@ class Run:
         return self._result(started)
 
     def _prepare(self) -> None:
-        sizes = sizes_of(self._kb)
-        contexts = self._contexts()
+        """Asks the ports what they are and opens the redo, so that the stages can begin. Raises
+        Cancelled."""
+        order = self._order
+        self._context_stage = contexts = self._contexts()
         # Of what is stored already no source is asked, and no file is read.
-        self._scans = self._order.partial is None
-        again = self._order.partial == "contextualization" and bool(contexts.spec.provider)
+        self._scans = order.partial is None
+        again = order.partial == "contextualization" and bool(contexts.spec.provider)
         if self._scans:
             self._description = unless_stopped(self._ports.extraction.describe)
         identity = unless_stopped(
             lambda: identity_of(contexts.spec, self._ports.embedding, self._store)
         )
-        self._versions = versions.current(self._description, sizes, identity)
+        self._versions = versions.current(self._description, sizes_of(self._kb), identity)
         if identity:
             self._store.set_meta(PROMPT, identity.rpartition("-")[2])
-        generation = self._generation()
-        order, since = self._order, ""
+        generation, since = self._generation(), ""
         if order.partial is not None or order.force:
             since, resumed = self._store.begin_redo(order.partial or "force")
             if not (resumed or self._scans or again):
                 # Behind new contexts only passages whose words have changed get new vectors. A KB
                 # without an LLM has nothing to contextualize: its vectors are made anew.
                 self._store.restart_embedding()
-        self._context_stage = contexts
         if self._scans:
-            self._text = self._text_stage(sizes, since)
+            self._text = self._text_stage(since)
         elif again:
-            self._text = RecontextStage(
-                contexts,
-                identity,
-                since,
-                self._reader,
-                self._inbox,
-                self._stop,
-                self._order.cancel.is_set,
-                self._counts,
-            )
-        self._embed = EmbedStage(
-            EmbedPlan(
-                self._ports.embedding,
-                self._kb.embedding_spec(),
-                generation,
-                self._budget(),
-                self._lanes,
-            ),
-            self._reader,
-            self._inbox,
-            self._text_done,
-            self._order.cancel.is_set,
-            self._order.cancel.wait,
-        )
-        pending = pending_count(self._reader.conn)
+            self._text = self._recontext_stage(identity, since)
+        self._embed = self._embed_stage(generation)
+        self._reporter, self._writer = self._writing()
+
+    def _writing(self) -> tuple[Reporter, Writer]:
         reports = [lambda progress: self._store.progress(progress.to_json())]
         if self._order.progress is not None:
             reports.append(self._order.progress)
-        self._reporter = Reporter(self._counts, reports, pending)
-        self._writer = Writer(
-            self._store,
-            self._reporter,
-            self._done,
-            reuse=not self._order.force,
-            vectors=bool(self._kb.embedding_spec().provider),
+        reporter = Reporter(self._counts, reports, pending_count(self._reader.conn))
+        vectors, reuse = bool(self._kb.embedding_spec().provider), not self._order.force
+        return reporter, Writer(self._store, reporter, self._done, reuse=reuse, vectors=vectors)
+
+    def _embed_stage(self, generation: int) -> EmbedStage:
+        spec, cancel = self._kb.embedding_spec(), self._order.cancel
+        return EmbedStage(
+            EmbedPlan(self._ports.embedding, spec, generation, self._budget(), self._lanes),
+            self._reader,
+            self._inbox,
+            self._text_done,
+            cancel.is_set,
+            cancel.wait,
+        )
+
+    def _recontext_stage(self, identity: str, since: str) -> RecontextStage:
+        return RecontextStage(
+            self._context_stage,
+            identity,
+            since,
+            self._reader,
+            self._inbox,
+            self._stop,
+            self._order.cancel.is_set,
+            self._counts,
         )
 
     def _generation(self) -> int:
@@ -223,8 +220,8 @@ class Run:
         if not cancelled():
             self._calibration = after_run(self._kb, self._store, self._ports.embedding)
 
-    def _text_stage(self, sizes: Sizes, since: str) -> TextStage:
-        force = self._order.force
+    def _text_stage(self, since: str) -> TextStage:
+        force, sizes = self._order.force, sizes_of(self._kb)
         depth = Depth.EXTRACT if force else Depth.CHUNK
         redo = versions.redo_rule(self._versions, since if self._scans else "", depth)
         sources = self._kb.sources()

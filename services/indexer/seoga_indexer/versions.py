@@ -23,7 +23,7 @@ KEY = "versions"
 # Ends what a row says of a file whose chunks did not all get the context they should have.
 RAW = "+raw"
 # The versions and the sizes in the name of a chunking; behind them stands what gave contexts.
-_CUTTING = 5
+_CUTTING = 6
 # What a newly installed library, language or model may heal.
 _HEALED = frozenset(
     {

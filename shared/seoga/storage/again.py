@@ -32,8 +32,9 @@ def packed_again(conn: sqlite3.Connection, file_id: int) -> PackedFile | None:
     found = conn.execute(_ROW, (file_id,)).fetchone()
     if found is None:
         return None
-    *values, meta, made, chars, text, marks = found
-    row = _settled(FileRow(*values, meta=json.loads(meta), made=made))
+    *values, chars, text, marks = found
+    row = FileRow(*values)
+    row = _settled(replace(row, meta=json.loads(str(row.meta))))
     chunks = [_chunk(one) for one in conn.execute(_CHUNKS, (file_id,))]
     return PackedFile(row, text, marks, chars, chunks) if chunks else None
 
