@@ -23,10 +23,13 @@ from seoga_embedding.child import Answer, Work
 from seoga_embedding.memory import pressed
 from seoga_embedding.passages import Result
 from seoga_embedding.registry import find_model
+from seoga_embedding.watch import Watch
 
-# A batch takes well under a second; a child that needs this long is stuck.
-_BATCH_S: Final = 120.0
-_START_S: Final = 120.0
+# A batch takes well under a second of work, or half a minute with the slow model; on a busy machine
+# that can last for long, so it is the work that counts. A child that does nothing hangs.
+_MOST_CPU_S: Final = 120.0
+_QUIET_S: Final = 120.0
+_LOOK_S: Final = 2.0
 
 log = logs.get("embedding")
 
@@ -62,7 +65,7 @@ class Child:
 
     def ready(self) -> None:
         """Waits until it has come up. Raises Crashed."""
-        self._receive(_START_S)
+        self._receive()
 
     def embed(self, spec: EmbeddingSpec, passages: Sequence[Passage]) -> list[Result]:
         """The results of a batch. Raises Crashed, or the error of the provider as a whole."""
@@ -70,7 +73,7 @@ class Child:
             self.connection.send((spec, list(passages)))
         except OSError as error:
             raise Crashed from error
-        answer = self._receive(_BATCH_S)
+        answer = self._receive()
         if isinstance(answer, str):
             raise Crashed
         results, self.peak_kib = answer
@@ -78,13 +81,15 @@ class Child:
             raise results
         return results
 
-    def _receive(self, seconds: float) -> Answer | str:
+    def _receive(self) -> Answer | str:
+        watch = Watch(self.process.pid, _MOST_CPU_S, _QUIET_S)
         try:
-            if self.connection.poll(seconds):
-                return self.connection.recv()
+            while not self.connection.poll(_LOOK_S):
+                if watch.over():
+                    raise Crashed
+            return self.connection.recv()
         except (OSError, EOFError) as error:
             raise Crashed from error
-        raise Crashed
 
     def close(self) -> None:
         """Kills the process: it holds nothing that needs saving."""
@@ -122,7 +127,7 @@ class Pool:
         """One result a passage, in order. Raises EmbeddingFailed when the provider as a whole
         failed."""
         row = find_model(spec)
-        # A slow model gets little at once: a child that takes long is taken for one that hangs.
+        # A slow model gets little at once: a stop waits for the batch that is under way.
         most = row.batch * row.window or MOST_CHARS
         futures = [
             self._threads.submit(self._guarded, spec, batch)

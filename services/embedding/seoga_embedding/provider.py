@@ -110,7 +110,7 @@ class Answer:
     """What came back for some texts: a vector each, in their order (None: none came for it), and
     the tokens that the provider counted (0: it does not say)."""
 
-    vectors: Sequence[Sequence[float] | None]
+    vectors: Sequence[Sequence[float] | Vector | None]
     tokens: int = 0
 
 

@@ -22,11 +22,12 @@ RRF_K = 60
 
 @dataclass(slots=True)
 class Candidate:
-    """A chunk that a track found. `keyword` is its share of the query's ideal BM25, `coverage` the
-    share of the query's idf mass that it holds, `exact` True when it holds an identifier of the
-    query, or all words of a short query; `named` when the query names its document,
-    `led` when it is put first for that. `boost`: the factor of the KB's pathBoosts, `rerank`: the
-    score of its reranker.
+    """A chunk that a track found. `support` is what its other windows add to the `cosine` of the
+    best one in the order of hits, never for the threshold. `keyword` is its share of the query's
+    ideal BM25, `coverage` the share of the query's idf mass that it holds, `exact` True when it
+    holds an identifier of the query, or all words of a short query; `named` when the query names
+    its document, `led` when it is put first for that. `boost`: the factor of the KB's pathBoosts,
+    `rerank`: the score of its reranker.
     `same_language`: as the query. `attached`: shown for the retired documents `supersedes`,
     whatever its own evidence. Scores are None where a track does not exist."""
 
@@ -35,6 +36,7 @@ class Candidate:
     path: str = ""
     same_language: bool = True
     cosine: float | None = None
+    support: float = 0.0
     keyword: float | None = None
     coverage: float = 0.0
     exact: bool = False
@@ -49,12 +51,17 @@ class Candidate:
     rerank: float | None = None
     matched: frozenset[str] = field(default_factory=frozenset)
 
+    @property
+    def closeness(self) -> float:
+        """What orders by meaning; 0 without a cosine."""
+        return (self.cosine or 0.0) + self.support
+
 
 def rank_tracks(candidates: Sequence[Candidate]) -> None:
     """Sets the rank in each track, counting from 1; a chunk without a shared word has no keyword
     rank."""
     by_cosine = [each for each in candidates if each.cosine is not None]
-    by_cosine.sort(key=lambda each: (-(each.cosine or 0.0), each.chunk_id))
+    by_cosine.sort(key=lambda each: (-each.closeness, each.chunk_id))
     for rank, each in enumerate(by_cosine, 1):
         each.cosine_rank = rank
     by_keyword = [each for each in candidates if each.keyword]
@@ -70,7 +77,7 @@ def convex(candidates: Sequence[Candidate]) -> None:
     hybrid = any(each.cosine is not None for each in candidates)
     for each in candidates:
         keyword, cosine = convex_weights(each, hybrid)
-        each.rank_score = keyword * (each.keyword or 0.0) + cosine * (each.cosine or 0.0)
+        each.rank_score = keyword * (each.keyword or 0.0) + cosine * each.closeness
         if each.exact:
             each.rank_score += EXACT_BONUS
 
@@ -119,7 +126,7 @@ def gated(candidates: Sequence[Candidate], threshold: float, rare: frozenset[str
     floor = {each.chunk_id: 0.01 / place for place, each in enumerate(late[:2], 1)}
     for each in candidates:
         semantic = each.cosine is not None and each.cosine >= threshold
-        each.rank_score = (each.cosine or 0.0) if semantic else floor.get(each.chunk_id, 0.0)
+        each.rank_score = each.closeness if semantic else floor.get(each.chunk_id, 0.0)
         each.exact = each.exact or each.chunk_id in floor
 
 

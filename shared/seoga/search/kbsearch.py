@@ -201,9 +201,10 @@ class KbSearch:
         ids = [each.chunk_id for each in candidates]
         words = tracks.keyword.score(ids) if tracks.keyword is not None else None
         named = tracks.keyword.named.values() if tracks.keyword is not None else ()
-        cosines = tracks.semantic.score(ids) if tracks.semantic is not None else {}
+        near_by = tracks.semantic.score(ids) if tracks.semantic is not None else {}
         for each in candidates:
-            each.cosine = cosines.get(each.chunk_id)
+            if (near := near_by.get(each.chunk_id)) is not None:
+                each.cosine, each.support = near
             each.named = any(each.file_id in files for files in named)
             if words is not None:
                 guessed = tracks.keyword.guessed if tracks.keyword is not None else frozenset()

@@ -1,12 +1,13 @@
-"""The semantic track: cosine of the query with the best window of each chunk."""
+"""The semantic track: cosine of the query with the best window of each chunk, and how many others
+are as near."""
 
 from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cached_property
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +19,17 @@ from seoga.storage.vectors import unpack
 Float32 = NDArray[np.float32]
 
 MATRICES: Final = MatrixCache()
+# Windows within a few hundredths of the best one count beside it in the order of hits: 25 to 40
+# measure alike on six sets; 10 lets long chunks win for being long.
+SHARPNESS: Final = 30.0
+
+
+class Closeness(NamedTuple):
+    """How near a chunk is to the query: `cosine` of its best window, and `support`, what the other
+    windows add to it in the order of hits. It is 0 where there is one window."""
+
+    cosine: float
+    support: float
 
 
 class SemanticTrack:
@@ -52,18 +64,18 @@ class SemanticTrack:
                 return chunks[:limit]
             seen *= 4
 
-    def score(self, chunk_ids: Iterable[int]) -> dict[int, float]:
-        """The exact score of these chunks from the stored vectors; others are left out."""
+    def score(self, chunk_ids: Iterable[int]) -> dict[int, Closeness]:
+        """The exact scores of these chunks from the stored vectors; others are left out."""
         rows = self.conn.execute(
             "SELECT chunk_id, count, data, penalties FROM vectors WHERE generation = ?"
             " AND chunk_id IN (SELECT value FROM json_each(?))",
             (self.generation, json.dumps(list(chunk_ids))),
         )
-        out = {}
+        ids, windows = [], []
         for chunk_id, count, data, penalties in rows:
-            windows = unpack(data, count) @ self.query - np.frombuffer(penalties, "<f4")
-            out[chunk_id] = float(windows.max())
-        return out
+            ids.append(chunk_id)
+            windows.append(unpack(data, count) @ self.query - np.frombuffer(penalties, "<f4"))
+        return dict(zip(ids, _closeness(windows), strict=True))
 
     @cached_property
     def _scores(self) -> Float32:
@@ -82,6 +94,20 @@ class SemanticTrack:
         if scope.lang:
             allowed = np.where(allowed == LANGUAGES.index(scope.lang), allowed, GONE)
         return allowed
+
+
+def _closeness(chunks: Sequence[Float32]) -> list[Closeness]:
+    """The best of the windows' scores of each chunk, and how far their soft maximum (log-sum-exp)
+    is above it."""
+    if not chunks:
+        return []
+    counts = [len(chunk) for chunk in chunks]
+    scores = np.concatenate(chunks)
+    starts = np.cumsum([0, *counts[:-1]])
+    best = np.maximum.reduceat(scores, starts)
+    near = np.exp(SHARPNESS * (scores - np.repeat(best, counts)))
+    support = np.log(np.add.reduceat(near, starts)) / SHARPNESS
+    return list(map(Closeness, best.tolist(), support.tolist()))
 
 
 def _top(scores: Float32, limit: int) -> NDArray[np.intp]:

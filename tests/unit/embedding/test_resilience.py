@@ -213,6 +213,17 @@ def test_vectors_of_another_size_are_refused_and_the_size_named(
     assert "numbers where" in failed.message
 
 
+@pytest.mark.parametrize("provider", ["openai", "ollama", "gemini"])
+def test_vectors_of_words_are_no_vectors(
+    fake: Fake, engine: EmbeddingEngine, spec_of: Spec, provider: str
+) -> None:
+    fake.faults({"kind": "words", "path": "mbed", "times": 2})
+    failed = fault_of(engine, spec_of(provider))
+    assert failed.fault is ProviderFault.BAD_OUTPUT
+    assert "consist of numbers" in failed.message
+    assert len(good(engine.embed_passages(passages(3), spec_of(provider)))) == 3
+
+
 def test_a_page_instead_of_an_answer_names_the_address(
     fake: Fake, engine: EmbeddingEngine, spec_of: Spec
 ) -> None:

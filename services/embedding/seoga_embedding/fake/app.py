@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import time
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,7 @@ from seoga_embedding.providers.hashing import Hashing
 _FAULTS = TypeAdapter(list[Fault])
 _UNKNOWN_DIMENSION = 256
 _HANGUL = re.compile("[가-힣]+")
+_NUMBER = re.compile(rb"-?\d+\.\d+(?:e-?\d+)?")
 NOTICE = (
     "This is Seoga's fake provider. It speaks the protocols of OpenAI, Azure, Ollama, Gemini and"
     " Anthropic so that Seoga can be tried without a key. Its vectors are hashed words and its"
@@ -54,7 +56,8 @@ def create(desk: Desk | None = None) -> Starlette:
         return JSONResponse(desk.tally())
 
     async def calls(_: Request) -> Response:
-        return JSONResponse(desk.calls())
+        # What came in may hold half a surrogate pair, which has no UTF-8 of its own.
+        return Response(json.dumps(desk.calls()), media_type="application/json")
 
     async def reset(_: Request) -> Response:
         desk.reset()
@@ -88,11 +91,30 @@ async def _notice(_: Request) -> Response:
     return JSONResponse({"notice": NOTICE})
 
 
+@dataclass(frozen=True, slots=True)
+class _Target:
+    """Whose path was called and for what; `name` is the model or the batch in it."""
+
+    protocol: Protocol
+    action: str
+    name: str
+    batch: bool = False
+
+
+def _target(method: str, path: str) -> _Target | None:
+    if found := batches.match(method, path):
+        return _Target(*found, batch=True)
+    return _Target(*found) if (found := match(path)) else None
+
+
 async def _provider(desk: Desk, request: Request) -> Response:
     came = time.monotonic()
+    target = _target(request.method, request.url.path)
+    if target is None:
+        # A browser's or a scanner's: no provider was called, so nothing is counted.
+        return JSONResponse({"detail": "Not Found"}, 404)
     raw = await request.body()
-    form = request.headers.get("content-type", "").startswith("multipart/")
-    body = raw.decode("utf-8", "replace") if form else json.loads(raw) if raw else {}
+    body, era = _read(request, raw), desk.era
     fault = desk.record(
         {
             "method": request.method,
@@ -104,13 +126,27 @@ async def _provider(desk: Desk, request: Request) -> Response:
     )
     outcome, texts = "unanswered", 0
     try:
-        response = await _response(desk, request, (raw, body), fault)
+        response = await _response(desk, target, (request, raw, body), fault)
         outcome = _outcome(fault, response)
         texts = _texts(body) if outcome == "ok" else 0
         await sleep(max(0.0, came + desk.rules.latency - time.monotonic()))
         return response
     finally:
-        desk.leave(outcome, texts)
+        desk.leave(outcome, texts, era)
+
+
+def _read(request: Request, raw: bytes) -> Any:
+    """The JSON of a body, a form as text, {} where there is none; None where it is no JSON."""
+    if request.headers.get("content-type", "").startswith("multipart/"):
+        return raw.decode("utf-8", "replace")
+    try:
+        return json.loads(raw, parse_constant=_no_constant) if raw else {}
+    except (ValueError, RecursionError):
+        return None
+
+
+def _no_constant(name: str) -> None:
+    raise ValueError(f"{name} is no JSON")
 
 
 def _outcome(fault: Fault | None, response: Response) -> str:
@@ -127,38 +163,34 @@ def _texts(body: Any) -> int:
 
 
 async def _response(
-    desk: Desk, request: Request, sent: tuple[bytes, Any], fault: Fault | None
+    desk: Desk, target: _Target, sent: tuple[Request, bytes, Any], fault: Fault | None
 ) -> Response:
-    raw, body = sent
-    path = request.url.path
-    batch = batches.match(request.method, path)
-    found = batch or match(path)
-    if found is None:
-        return JSONResponse({"detail": "Not Found"}, 404)
-    protocol, action, model = found
+    request, raw, body = sent
+    protocol, rules = target.protocol, desk.rules
     if fault is not None and (wrong := await _wrong(fault, protocol)) is not None:
         return wrong
-    rules = desk.rules
     if rules.key and protocol.key(dict(request.headers)) != rules.key:
         return _error(protocol, 401, "Incorrect API key provided: sk-wrong*****key", "")
     if len(raw) > rules.max_bytes:
         return _error(protocol, 413, "payload too large", "")
+    if body is None:
+        return _error(protocol, 400, protocol.not_json, protocol.bad_request)
     try:
-        if batch is not None:
-            response = _batch(desk, batch, body)
+        if target.batch:
+            response = _batch(desk, target, body)
         else:
-            response = _action(protocol, action, (model, body), (rules, fault))
+            response = _action(protocol, target.action, (target.name, body), (rules, fault))
         return _Cut() if fault is not None and fault.kind == "lost" else response
-    except (KeyError, TypeError, ValueError, IndexError) as error:
-        return _error(protocol, 400, f"bad request: {type(error).__name__}", "bad_request")
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
+        message = f"bad request: {type(error).__name__}"
+        return _error(protocol, 400, message, protocol.bad_request)
 
 
-def _batch(desk: Desk, asked: tuple[Protocol, str, str], body: Any) -> Response:
-    protocol, action, name = asked
+def _batch(desk: Desk, target: _Target, body: Any) -> Response:
     kept: batches.BatchDesk = desk.shelf.setdefault("batches", batches.BatchDesk())
-    answer = kept.handle(action, name, body, desk.rules)
+    answer = kept.handle(target.action, target.name, body, desk.rules)
     if answer is None:
-        return _error(protocol, 404, f"there is no {name!r}", "not_found")
+        return _error(target.protocol, 404, f"there is no {target.name!r}", "not_found")
     if isinstance(answer, str):
         return Response(answer, media_type="application/x-jsonlines")
     return JSONResponse(answer)
@@ -218,7 +250,10 @@ def _embed(protocol: Protocol, asked: Asked, rules: Rules, fault: Fault | None) 
             vectors[at] = np.nan
         if rules.zero and rules.zero in text:
             vectors[at] = 0
-    return JSONResponse(protocol.vectors(asked, _spoilt(vectors, fault), sum(tokens)))
+    response = JSONResponse(protocol.vectors(asked, _spoilt(vectors, fault), sum(tokens)))
+    if fault is not None and fault.kind == "words":
+        return Response(_NUMBER.sub(b'"x"', response.body), media_type="application/json")
+    return response
 
 
 def _spoilt(vectors: Vector, fault: Fault | None) -> Vector:

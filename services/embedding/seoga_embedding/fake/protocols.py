@@ -28,7 +28,8 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Protocol:
-    """One provider's way to ask, to answer and to fail; `key` reads the key from the headers."""
+    """One provider's way to ask, to answer and to fail; `key` reads the key from the headers,
+    `not_json` is what it says of a body that it cannot read, `bad_request` its code for that."""
 
     name: str
     key: Callable[[dict[str, str]], str]
@@ -37,6 +38,8 @@ class Protocol:
     vectors: Callable[[Asked, Vector, int], Body]
     prompt: Callable[[Body], str]
     reply: Callable[[str, int, int], Body]
+    not_json: str
+    bad_request: str = ""
 
 
 def _bearer(headers: dict[str, str]) -> str:
@@ -174,7 +177,14 @@ def _anthropic_reply(text: str, read: int, written: int) -> Body:
 
 def numbers(vector: Vector) -> list[float | None]:
     """JSON has no NaN; servers that compute one send null."""
-    return [None if np.isnan(one) else float(one) for one in vector]
+    holes = np.isnan(vector)
+    if not holes.any():
+        whole: list[float | None] = vector.tolist()
+        return whole
+    return [
+        None if hole else number
+        for number, hole in zip(vector.tolist(), holes.tolist(), strict=True)
+    ]
 
 
 OPENAI: Final = Protocol(
@@ -185,6 +195,7 @@ OPENAI: Final = Protocol(
     _openai_vectors,
     _messages,
     _completion,
+    "We could not parse the JSON body of your request.",
 )
 CROSS_ENCODER: Final = replace(OPENAI, name="cross-encoder")
 TEI: Final = replace(
@@ -201,6 +212,7 @@ OLLAMA: Final = Protocol(
     _ollama_vectors,
     _messages,
     _ollama_reply,
+    "invalid character in the body: it is not JSON",
 )
 GEMINI: Final = Protocol(
     "gemini",
@@ -210,6 +222,7 @@ GEMINI: Final = Protocol(
     _gemini_vectors,
     _gemini_prompt,
     _gemini_reply,
+    "Invalid JSON payload received.",
 )
 ANTHROPIC: Final = Protocol(
     "anthropic",
@@ -219,6 +232,8 @@ ANTHROPIC: Final = Protocol(
     _openai_vectors,
     _anthropic_prompt,
     _anthropic_reply,
+    "The request body is not valid JSON.",
+    "invalid_request_error",
 )
 
 # Path → protocol, action; a group holds the model where the path names it.

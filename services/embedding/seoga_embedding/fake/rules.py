@@ -23,7 +23,17 @@ class Fault(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     kind: Literal[
-        "status", "slow", "cut", "error_in_200", "html", "fewer", "nan", "zero", "dimension", "lost"
+        "status",
+        "slow",
+        "cut",
+        "error_in_200",
+        "html",
+        "fewer",
+        "nan",
+        "zero",
+        "dimension",
+        "words",
+        "lost",
     ] = "status"
     status: int = 500
     message: str = ""
@@ -84,6 +94,7 @@ class Desk:
         self._faults: list[Fault] = []
         self._calls: deque[dict[str, Any]] = deque(maxlen=_MOST_CALLS)
         self._inside = 0
+        self.era = 0
         self.reset()
 
     @property
@@ -99,6 +110,8 @@ class Desk:
     def reset(self) -> None:
         """As at the start."""
         with self._lock:
+            # What is still under way is not counted among what comes now.
+            self.era += 1
             self.rules = Rules()
             self._faults.clear()
             self._calls.clear()
@@ -135,10 +148,13 @@ class Desk:
             return next(self._mishaps)
         return None
 
-    def leave(self, outcome: str, texts: int) -> None:
-        """The end of a call: what it was told, and how many texts got vectors."""
+    def leave(self, outcome: str, texts: int, era: int) -> None:
+        """The end of a call that came in this era: what it was told, and how many texts got
+        vectors."""
         with self._lock:
             self._inside -= 1
+            if era != self.era:
+                return
             self._last = time.monotonic()
             self.counts[outcome] += 1
             self.counts["texts"] += texts

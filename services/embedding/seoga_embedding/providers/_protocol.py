@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from seoga_embedding.provider import Answer, Call, Endpoint, UnusableAnswer
+from seoga_embedding.provider import Answer, Call, Endpoint, UnusableAnswer, Vector
 
 
 class Nameless:
@@ -57,7 +57,7 @@ def in_order(found: Any, count: int, name: str, tokens: int = 0) -> Answer:
         raise UnusableAnswer(f"it holds no list `{name}`")
     if len(found) != count:
         raise UnusableAnswer(f"it holds {len(found)} vectors for {count} texts")
-    vectors: Sequence[Sequence[float] | None] = [
+    vectors: Sequence[Sequence[float] | Vector | None] = [
         vector if isinstance(vector, list) else None for vector in found
     ]
     return Answer(vectors, tokens)

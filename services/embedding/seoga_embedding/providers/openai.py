@@ -25,6 +25,7 @@ from seoga_embedding.provider import (
     Reply,
     Role,
     UnusableAnswer,
+    Vector,
 )
 from seoga_embedding.providers._batches import OpenAIBatches
 from seoga_embedding.providers._protocol import Nameless, bearer, count_in
@@ -123,7 +124,7 @@ def read_openai(body: Any, count: int) -> Answer:
     """The vectors of an answer of OpenAI's form."""
     if not isinstance(body, dict) or not isinstance(body.get("data"), list):
         raise UnusableAnswer("it holds no list `data`")
-    vectors: list[Sequence[float] | None] = [None] * count
+    vectors: list[Sequence[float] | Vector | None] = [None] * count
     for position, entry in enumerate(body["data"]):
         index = entry.get("index", position) if isinstance(entry, dict) else -1
         if not isinstance(index, int) or not 0 <= index < count:
@@ -132,17 +133,14 @@ def read_openai(body: Any, count: int) -> Answer:
     return Answer(vectors, count_in(body.get("usage"), "total_tokens"))
 
 
-def _numbers(value: Any) -> Sequence[float] | None:
+def _numbers(value: Any) -> Sequence[float] | Vector | None:
     if isinstance(value, str):
         import numpy as np
 
         try:
-            numbers: list[float] = np.frombuffer(
-                base64.b64decode(value, validate=True), "<f4"
-            ).tolist()
+            return np.frombuffer(base64.b64decode(value, validate=True), "<f4").astype(np.float32)
         except (binascii.Error, ValueError) as error:
             raise UnusableAnswer("a vector is not base64 of float32") from error
-        return numbers
     return value if isinstance(value, list) else None
 
 

@@ -43,7 +43,9 @@ class Gate:
         self.name, self.in_flight = name, in_flight
         self.calls = 0
         self._per_minute = per_minute
-        self._changed = threading.Condition()
+        self._lock = threading.Lock()
+        # Documents and questions wait apart: each place that is free wakes one of those it is for.
+        self._line = {urgent: threading.Condition(self._lock) for urgent in (False, True)}
         self._inside = {False: 0, True: 0}
         self._width = 1
         self._known = False
@@ -66,8 +68,10 @@ class Gate:
         """One call. Raises CallFailed at once where it would be in vain; what the call raises
         teaches the gate."""
         entered = self._enter(key, urgent)
+        failed = True
         try:
             yield
+            failed = False
         except NotMade:
             raise
         except CallFailed as error:
@@ -76,25 +80,19 @@ class Gate:
         else:
             self._succeeded(entered)
         finally:
-            with self._changed:
+            with self._lock:
                 self._inside[urgent] -= 1
-                self._changed.notify_all()
+                self._wake(everyone=failed)
 
     def _enter(self, key: str, urgent: bool) -> float:
         """Waits for a turn; when it came."""
-        with self._changed:
-            while True:
-                if stopped():
-                    raise NotMade(Trouble.OUTAGE, "is asked no more: the run was stopped")
-                now = time.monotonic()
-                self._look(key, urgent, now)
-                pause = self._pause(urgent, now)
-                if not pause:
-                    break
-                left = remaining()
-                if left == 0:
-                    raise NotMade(Trouble.OUTAGE, f"had no turn within {given():g} s")
-                self._changed.wait(min(pause, _LOOK_S if left is None else left))
+        with self._lock:
+            try:
+                now = self._waited(key, urgent)
+            except CallFailed:
+                # Whoever was woken for a place and does not take it leaves it to the next.
+                self._wake()
+                raise
             if self._open_until:
                 # Half open: this caller tries, the others still meet a closed door.
                 self._open_until = now + self._open_for
@@ -103,6 +101,29 @@ class Gate:
             self._inside[urgent] += 1
             self.calls += 1
             return now
+
+    def _waited(self, key: str, urgent: bool) -> float:
+        """When the way was free."""
+        while True:
+            if stopped():
+                raise NotMade(Trouble.OUTAGE, "is asked no more: the run was stopped")
+            now = time.monotonic()
+            self._look(key, urgent, now)
+            pause = self._pause(urgent, now)
+            if not pause:
+                return now
+            left = remaining()
+            if left == 0:
+                raise NotMade(Trouble.OUTAGE, f"had no turn within {given():g} s")
+            self._line[urgent].wait(min(pause, _LOOK_S if left is None else left))
+
+    def _wake(self, *, everyone: bool = False) -> None:
+        """As many as there are places; `everyone` where there may be no point in waiting."""
+        for urgent, line in self._line.items():
+            if everyone:
+                line.notify_all()
+            else:
+                line.notify(max(0, (_URGENT if urgent else self._width) - self._inside[urgent]))
 
     def _look(self, key: str, urgent: bool, now: float) -> None:
         """Raises NotMade where a call would be in vain."""
@@ -134,7 +155,7 @@ class Gate:
         return 60.0 - (now - self._recent[0])
 
     def _succeeded(self, entered: float) -> None:
-        with self._changed:
+        with self._lock:
             if self._trouble is Trouble.OUTAGE and entered < self._last_failure:
                 # It was under way before the failure: it says nothing of the provider since.
                 return
@@ -148,7 +169,7 @@ class Gate:
 
     def _failed(self, error: CallFailed, key: str, entered: float) -> None:
         now = time.monotonic()
-        with self._changed:
+        with self._lock:
             if error.trouble in (Trouble.AUTH, Trouble.QUOTA):
                 self._refused[key] = (now + REFUSED_S, error)
             if error.trouble not in _PASSING:

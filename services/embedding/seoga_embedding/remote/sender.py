@@ -56,7 +56,7 @@ class Sender:
             (vector,) = self._ask([_PROBE], "document")[0].vectors
         except CallFailed as error:
             raise self._caller.named(error).error() from error
-        if not vector:
+        if vector is None or not len(vector):
             raise EmbeddingFailed(
                 f"{self._caller.info.name} gave an empty vector.", fault=ProviderFault.BAD_OUTPUT
             )
@@ -235,7 +235,12 @@ class Sender:
                         "Set embedding.dimension to what the model gives, or to 0.",
                     )
                 )
-            rows[at] = [np.nan if number is None else number for number in vector]
+            try:
+                # A null, for what JSON cannot say, becomes NaN.
+                rows[at] = np.array(vector, np.float32)
+            except (TypeError, ValueError, OverflowError) as error:
+                odd = CallFailed(Trouble.OUTPUT, "gave a vector that does not consist of numbers")
+                raise self._caller.named(odd) from error
         return rows
 
     def _ask(self, texts: Sequence[str], role: Role, tries: int = TRIES) -> tuple[Answer, float]:

@@ -54,7 +54,7 @@ def test_int8_candidates_hold_the_ten_best_of_the_exact_search(tmp_path: Path) -
             exact = ids[np.argsort(-(everything @ query).max(axis=1))[:10]]
             track = SemanticTrack(conn, matrix, generation, query)
             scores = track.score(track.candidates(Scope(), 50))
-            found = sorted(scores, key=lambda chunk: -scores[chunk])[:10]
+            found = sorted(scores, key=lambda chunk: -scores[chunk].cosine)[:10]
             agreed += len(set(found) & set(exact.tolist()))
     close_readers()
     MATRICES.clear()

