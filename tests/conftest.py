@@ -15,6 +15,7 @@ from typing import Protocol
 import httpx
 import pytest
 
+from seoga import metrics
 from seoga.settings import Settings, settings
 
 CHECKOUT = Path(__file__).resolve().parent.parent
@@ -32,6 +33,8 @@ def pytest_configure(config: pytest.Config) -> None:
     os.environ["SEOGA_CACHE_PATH"] = f"{scratch.name}/cache"
     os.environ["SEOGA_OFFLINE"] = "1"
     settings.cache_clear()
+    # As in a service: what is counted here is looked at.
+    metrics.serve()
 
 
 @pytest.fixture(autouse=True)

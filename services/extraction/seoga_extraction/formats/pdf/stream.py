@@ -15,7 +15,8 @@ from seoga.models import Place, Section, SectionKind
 from seoga_extraction.format import Input, corrupt
 from seoga_extraction.formats.pdf.bookmarks import Bookmarks, entries
 from seoga_extraction.formats.pdf.page import PageLayer, mupdf, picture, read
-from seoga_extraction.ocr import PageText, Recogniser, tally, unrecognised
+from seoga_extraction.ocr.pages import Recogniser, tally, unrecognised
+from seoga_extraction.ocr.strategy import PageText
 
 if TYPE_CHECKING:
     from PIL.Image import Image
