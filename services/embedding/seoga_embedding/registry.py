@@ -28,7 +28,7 @@ MODELS: Final[dict[str, tuple[ModelRow, ...]]] = {
         ModelRow(
             "use-multilingual-3",
             dimension=512,
-            threshold=0.35,
+            threshold=0.48,
             window=200,
             heading_chars=80,
             heading_penalty=0.05,

@@ -2,50 +2,97 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Final
 
 from seoga.search.fusion import Candidate
 
+# The share of a query's idf mass that is evidence enough by itself: where no cosine is known, and
+# beside a cosine. Half of what is needed of one and half of the other is enough as well. Measured
+# with questions asked of their own and of other corpora: README, "What is shown".
 MIN_COVERAGE: Final = 0.3
+BESIDE_COSINE: Final = 0.8
+# A passage in another language shares no words with the query; noise across languages is lower.
+OTHER_LANGUAGE: Final = 0.85
+# Among few passages the best by chance is lower (the largest of n normal values grows like the root
+# of 2 ln n): below this number the bars come down, by 15 % at most.
+MANY: Final = 500
+_FEWER: Final = 0.27
+_LEAST: Final = 0.85
+# Words are named in a label from here on.
+_TOLD: Final = 0.3
 
 NOTHING_TO_SEARCH: Final = "There is nothing to search for: the query holds no letter and no digit."
 
 
+def for_size(passages: int) -> float:
+    """What the bars are multiplied with in a knowledge base of so many passages."""
+    less = math.sqrt(2 * math.log(MANY)) - math.sqrt(2 * math.log(max(passages, 1)))
+    return max(_LEAST, min(1.0, 1 - _FEWER * less))
+
+
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """What a hit must reach: `threshold` for its cosine (None: no semantic track), `coverage` for
-    its share of the query's idf mass (None: no keyword track)."""
+    """What a hit must reach. `threshold`: the cosine that is enough by itself (None: no semantic
+    track), times `across` in another language than the query's. `coverage`: the share of the
+    query's idf mass that is enough where a hit has no cosine (None: no keyword track); `beside`:
+    that which is enough beside a cosine (None: words count for nothing)."""
 
     threshold: float | None
     coverage: float | None
+    beside: float | None = None
+    across: float = 1.0
+
+    def threshold_of(self, candidate: Candidate) -> float | None:
+        """The cosine that is enough for this one; None without a semantic track."""
+        if self.threshold is None or candidate.same_language:
+            return self.threshold
+        return self.threshold * self.across
 
     def by_meaning(self, candidate: Candidate) -> bool:
-        """True when the cosine is evidence."""
+        """True when the cosine alone is evidence enough."""
+        threshold = self.threshold_of(candidate)
         return (
-            self.threshold is not None
-            and candidate.cosine is not None
-            and candidate.cosine >= self.threshold
+            threshold is not None and candidate.cosine is not None and candidate.cosine >= threshold
         )
 
     def by_words(self, candidate: Candidate) -> bool:
-        """True when the shared words are evidence: enough of them, or the very one asked for."""
+        """True when the shared words alone are: enough of them, or the very one asked for."""
         if self.coverage is None or not candidate.keyword:
             return False
-        return candidate.exact or candidate.coverage >= self.coverage
+        return candidate.exact or self._words(candidate) >= 1
+
+    def evidence(self, candidate: Candidate) -> float:
+        """What there is of what is needed: the part of the cosine and the part of the words."""
+        meaning, threshold = 0.0, self.threshold_of(candidate)
+        if threshold is not None and candidate.cosine is not None and threshold > 0:
+            meaning = max(0.0, candidate.cosine) / threshold
+        return meaning + self._words(candidate)
+
+    def _words(self, candidate: Candidate) -> float:
+        enough = self.coverage if candidate.cosine is None else self.beside
+        if enough is None:
+            return 0.0
+        return candidate.coverage / enough if enough else 1.0
 
     def admits(self, candidate: Candidate) -> bool:
-        """True when either track has evidence."""
-        return self.by_meaning(candidate) or self.by_words(candidate)
+        """True when meaning, words, or both together are evidence enough."""
+        alone = self.by_meaning(candidate) or self.by_words(candidate)
+        return alone or self.evidence(candidate) >= 1
 
 
 def label_of(candidate: Candidate, bar: Bar) -> str:
     """The provenance: `[both 0.688]`, `[semantic 0.712]` (the number is the cosine) or
     `[exact match]`."""
-    words = bar.by_words(candidate)
-    if candidate.cosine is None or (words and not bar.by_meaning(candidate)):
+    words, threshold = bar.by_words(candidate), bar.threshold_of(candidate)
+    if candidate.cosine is None or threshold is None:
         return "[exact match]"
-    return f"[{'both' if words else 'semantic'} {candidate.cosine:.3f}]"
+    told = words or bool(candidate.keyword and candidate.coverage >= _TOLD)
+    # A chosen word shows what is far in meaning; so do many words with half of the cosine missing.
+    if told and candidate.cosine < (threshold if words else threshold / 2):
+        return "[exact match]"
+    return f"[{'both' if told else 'semantic'} {candidate.cosine:.3f}]"
 
 
 @dataclass(frozen=True, slots=True)

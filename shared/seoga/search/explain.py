@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from seoga.search import fusion
+from seoga.search.abstain import Bar
 from seoga.search.fusion import Candidate
 from seoga.search.kbsearch import Found
 from seoga.search.lexical import Term
@@ -45,6 +46,7 @@ def of_hit(found: Found, candidate: Candidate) -> dict[str, Any]:
         "rank_score": _rounded(candidate.rank_score),
         "by_words": found.bar.by_words(candidate),
         "by_meaning": found.bar.by_meaning(candidate),
+        "evidence": _rounded(found.bar.evidence(candidate)),
         **({} if candidate.rerank is None else {"rerank": _rounded(candidate.rerank)}),
     }
 
@@ -57,7 +59,10 @@ def of_search(found: Found, request: SearchRequest) -> dict[str, Any]:
         "kb": found.kb.name,
         "terms": [_term(term) for term in found.terms],
         "threshold": found.bar.threshold,
+        "threshold_across": _across(found.bar),
         "min_coverage": found.bar.coverage,
+        "min_coverage_beside": found.bar.beside,
+        "unwritten": [term.text for term in found.terms if not term.forms],
         "candidates": len(found.ranked),
         "dropped": [_dropped(each, found) for each in dropped[:_DROPPED]],
         "dropped_in_all": len(dropped),
@@ -90,12 +95,30 @@ def lines_of_search(why: Mapping[str, Any]) -> list[str]:
     """What became of the rest, for people."""
     terms = ", ".join(f"{t['term']} ({t['idf']:.2f}, in {t['df']})" for t in why["terms"])
     out = [f"{why['kb']}: terms (idf, chunks): {terms or 'none'}"]
-    bars = f"threshold {why['threshold']}, least share of idf {why['min_coverage']}"
-    out.append(f"    {why['candidates']} candidates, {why['dropped_in_all']} dropped; {bars}")
+    dropped = f"{why['candidates']} candidates, {why['dropped_in_all']} dropped"
+    out.append(f"    {dropped}; enough is {_enough(why)}")
+    if why["unwritten"]:
+        out.append(f"    in no document: {', '.join(why['unwritten'])}")
     out += [f"    dropped {each['path']}: {each['why']}" for each in why["dropped"]]
     out += [f"    hidden {path}" for path in why["hidden"]]
     out += [f"    only {name}: {value}" for name, value in why["filters"].items()]
     return out
+
+
+def _enough(why: Mapping[str, Any]) -> str:
+    parts = []
+    if why["threshold"] is not None:
+        parts.append(f"a cosine of {why['threshold']}")
+        if why["threshold_across"] != why["threshold"]:
+            parts[0] += f" ({why['threshold_across']} in another language)"
+    if why["min_coverage_beside"] is not None and parts:
+        parts.append(
+            f"a share of idf of {why['min_coverage_beside']}, or parts of both that make 1"
+        )
+    if why["min_coverage"] is not None:
+        alone = f"a share of idf of {why['min_coverage']}"
+        parts.append(f"{alone} where there is no cosine" if parts else alone)
+    return "; ".join(parts) or "nothing"
 
 
 def _term(term: Term) -> dict[str, Any]:
@@ -107,17 +130,26 @@ def _term(term: Term) -> dict[str, Any]:
 
 def _dropped(candidate: Candidate, found: Found) -> dict[str, Any]:
     bar, reasons = found.bar, []
-    if bar.threshold is not None and candidate.cosine is not None:
-        reasons.append(f"cosine {candidate.cosine:.3f} under {bar.threshold:.2f}")
-    if bar.coverage is not None:
-        reasons.append(f"share of idf {candidate.coverage:.2f} under {bar.coverage:.2f}")
+    enough = bar.coverage if candidate.cosine is None else bar.beside
+    threshold = bar.threshold_of(candidate)
+    if threshold is not None and candidate.cosine is not None:
+        reasons.append(f"cosine {candidate.cosine:.3f} under {threshold:.2f}")
+    if enough is not None:
+        reasons.append(f"share of idf {candidate.coverage:.2f} under {enough:.2f}")
+    if len(reasons) > 1:
+        reasons.append(f"together {bar.evidence(candidate):.2f} of what is needed")
     return {
         "path": candidate.path,
         "chunk_id": candidate.chunk_id,
         "cosine": _rounded(candidate.cosine),
         "coverage": _rounded(candidate.coverage),
+        "evidence": _rounded(bar.evidence(candidate)),
         "why": ", ".join(reasons),
     }
+
+
+def _across(bar: Bar) -> float | None:
+    return None if bar.threshold is None else _rounded(bar.threshold * bar.across)
 
 
 def _paths(found: Found) -> list[str]:

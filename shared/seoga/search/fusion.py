@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 # Among documents of the query's own language shared words say most (0.55 to 0.75 measure within
@@ -18,6 +18,8 @@ EXACT_BONUS = 0.1
 # Above every sum of scores: who types the name of a document gets that document first.
 NAMED_BONUS = 2.0
 RRF_K = 60
+# Below the two keyword-only hits of a gated search.
+_SUNK = 0.004
 
 
 @dataclass(slots=True)
@@ -114,19 +116,19 @@ def rrf(candidates: Sequence[Candidate]) -> None:
         each.rank_score = total * (RRF_K + 1) / 2
 
 
-def gated(candidates: Sequence[Candidate], threshold: float, rare: frozenset[str]) -> None:
-    """Semantic hits by cosine; of the rest, the two best that hold a rare term of the query come
-    after them (specification, section 10). Others sink to a rank score of 0."""
-    late = [
-        each
-        for each in candidates
-        if (each.cosine is None or each.cosine < threshold) and each.matched & rare
-    ]
+def gated(
+    candidates: Sequence[Candidate], shown: Callable[[Candidate], bool], rare: frozenset[str]
+) -> None:
+    """What `shown` admits and has a cosine, by cosine; of the rest, the two best that hold a rare
+    term of the query come after it (specification, section 10). Others sink below."""
+    semantic = {each.chunk_id for each in candidates if each.cosine is not None and shown(each)}
+    late = [each for each in candidates if each.chunk_id not in semantic and each.matched & rare]
     late.sort(key=lambda each: (-(each.keyword or 0.0), each.chunk_id))
     floor = {each.chunk_id: 0.01 / place for place, each in enumerate(late[:2], 1)}
     for each in candidates:
-        semantic = each.cosine is not None and each.cosine >= threshold
-        each.rank_score = each.closeness if semantic else floor.get(each.chunk_id, 0.0)
+        close = max(0.0, each.closeness)
+        sunk = floor.get(each.chunk_id, _SUNK * close)
+        each.rank_score = close if each.chunk_id in semantic else sunk
         each.exact = each.exact or each.chunk_id in floor
 
 

@@ -11,7 +11,7 @@ from seoga.errors import NotFound, SeogaError
 from seoga.kb import Kb
 from seoga.models import ModelCard
 from seoga.search import fusion
-from seoga.search.abstain import MIN_COVERAGE, Bar
+from seoga.search.abstain import BESIDE_COSINE, MIN_COVERAGE, OTHER_LANGUAGE, Bar, for_size
 from seoga.search.filters import NOTHING, Scope, Scopes, boosted, scopes
 from seoga.search.fusion import Candidate
 from seoga.search.lexical import KeywordScore, KeywordTrack, Term
@@ -68,11 +68,13 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Tracks:
-    """The tracks that a search can use here; at least one is there."""
+    """The tracks that a search can use here; at least one is there. `words` is the keyword track,
+    also where it only weighs what the other one found."""
 
     keyword: KeywordTrack | None
     semantic: SemanticTrack | None
     card: ModelCard | None
+    words: KeywordTrack
 
     @property
     def both(self) -> bool:
@@ -132,9 +134,10 @@ class KbSearch:
         return found
 
     def _tracks(self, query: Query, vectors: QueryVectors) -> Tracks:
-        keyword = KeywordTrack(self.conn, query) if self.request.mode != "vector" else None
+        words = KeywordTrack(self.conn, query)
+        keyword = words if self.request.mode != "vector" else None
         if self.request.mode == "bm25":
-            return Tracks(keyword, None, None)
+            return Tracks(keyword, None, None, words)
         try:
             live = generations.live(self.conn)
             if live is None:
@@ -148,9 +151,9 @@ class KbSearch:
             if keyword is None:
                 raise
             self._fell_back(error)
-            return Tracks(keyword, None, None)
+            return Tracks(keyword, None, None, words)
         matrix = MATRICES.get(self.conn, self.kb.db_path, generation, card.dimension)
-        return Tracks(keyword, SemanticTrack(self.conn, matrix, generation, vector), card)
+        return Tracks(keyword, SemanticTrack(self.conn, matrix, generation, vector), card, words)
 
     def _fell_back(self, error: SeogaError) -> None:
         # A KB that wants no vectors lacks nothing.
@@ -159,14 +162,20 @@ class KbSearch:
 
     def _bar(self, tracks: Tracks) -> Bar:
         config = self.kb.config.search
+        asked = self.request.threshold if self.request.threshold is not None else config.min_score
+        size = for_size(tracks.words.rows)
         threshold = None
         if tracks.card is not None:
-            chosen = (self.request.threshold, config.min_score, tracks.card.threshold)
-            threshold = next(value for value in chosen if value is not None)
-        coverage = None
+            threshold = size * tracks.card.threshold if asked is None else asked
+        chosen = config.min_coverage
+        coverage = beside = None
         if tracks.keyword is not None:
-            coverage = MIN_COVERAGE if config.min_coverage is None else config.min_coverage
-        return Bar(threshold, coverage)
+            coverage = MIN_COVERAGE if chosen is None else chosen
+        if tracks.keyword is not None or asked is None:
+            beside = size * BESIDE_COSINE if chosen is None else chosen
+        # A threshold that somebody chose holds for every passage.
+        across = OTHER_LANGUAGE if asked is None else 1.0
+        return Bar(threshold, coverage, beside, across)
 
     def _ranked(
         self, query: Query, tracks: Tracks, scope: Scope, depth: int, bar: Bar
@@ -199,16 +208,18 @@ class KbSearch:
 
     def _scored(self, candidates: Sequence[Candidate], query: Query, tracks: Tracks) -> None:
         ids = [each.chunk_id for each in candidates]
-        words = tracks.keyword.score(ids) if tracks.keyword is not None else None
+        words = tracks.words.score(ids)
         named = tracks.keyword.named.values() if tracks.keyword is not None else ()
         near_by = tracks.semantic.score(ids) if tracks.semantic is not None else {}
         for each in candidates:
             if (near := near_by.get(each.chunk_id)) is not None:
                 each.cosine, each.support = near
             each.named = any(each.file_id in files for files in named)
-            if words is not None:
-                guessed = tracks.keyword.guessed if tracks.keyword is not None else frozenset()
-                _add_words(each, words.get(each.chunk_id), query, guessed)
+            found = words.get(each.chunk_id)
+            if tracks.keyword is not None:
+                _add_words(each, found, query, tracks.words.guessed)
+            elif found is not None:
+                each.coverage = found.coverage
 
     def _fuse(self, candidates: Sequence[Candidate], tracks: Tracks, bar: Bar) -> None:
         method = self._method()
@@ -216,7 +227,7 @@ class KbSearch:
             fusion.rrf(candidates)
         elif method == "gated" and tracks.keyword is not None and tracks.both:
             rare = tracks.keyword.rare(self.kb.config.search.lexical_max_doc_freq)
-            fusion.gated(candidates, bar.threshold or 0.0, rare)
+            fusion.gated(candidates, bar.admits, rare)
         else:
             fusion.convex(candidates)
 

@@ -56,7 +56,8 @@ class Term:
 
 @dataclass(frozen=True, slots=True)
 class KeywordScore:
-    """`share` of the ideal BM25, `coverage` of the idf mass, both 0..1, and the terms it holds."""
+    """`share` of the ideal BM25, `coverage` of the idf mass of what is asked for (grammar asks for
+    nothing), both 0..1, and the terms it holds."""
 
     share: float
     coverage: float
@@ -82,6 +83,14 @@ class KeywordTrack:
         terms = [replace(t, idf=GRAMMAR * t.idf) if t.text in soft else t for t in terms]
         terms.sort(key=lambda term: -term.idf)
         return tuple(terms[:MAX_TERMS])
+
+    @cached_property
+    def _asked(self) -> frozenset[str]:
+        return frozenset(term.text for term in self.terms) - self.query.grammar
+
+    @cached_property
+    def _asked_mass(self) -> float:
+        return sum(term.idf for term in self.terms if term.text in self._asked) or math.inf
 
     @cached_property
     def named(self) -> Mapping[str, frozenset[int]]:
@@ -191,9 +200,9 @@ class KeywordTrack:
             return KeywordScore(0.0, 0.0, frozenset())
         norm = K1 * (1 - B + B * length / max(self.mean_length, 1.0))
         idf = {term.text: term.idf for term in self.terms}
-        covered = sum(idf[text] for text in counts if text not in self._hints)
+        covered = sum(idf[text] for text in counts.keys() & self._asked - self._hints)
         gained = sum(idf[text] * count / (count + norm) for text, count in counts.items())
-        return KeywordScore(gained / mass, covered / mass, frozenset(counts))
+        return KeywordScore(gained / mass, covered / self._asked_mass, frozenset(counts))
 
     def _files_named(self, identifier: str) -> frozenset[int]:
         """Files whose title begins with it, or whose name holds it."""

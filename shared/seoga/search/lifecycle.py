@@ -13,6 +13,7 @@ from typing import Final, NamedTuple
 
 from seoga.kb import Kb
 from seoga.search.filters import glob_pattern
+from seoga.search.nameindex import NameIndex
 from seoga.search.names import Name, Names, find_names, wanted_by
 from seoga.search.references import Reference
 from seoga.search.statuses import Standing, Stated, understood
@@ -82,29 +83,42 @@ class Lifecycle:
         return name.path if label in ("", name.label) else f"{name.label}/{name.path}"
 
 
+@dataclass(frozen=True, slots=True)
+class _Known:
+    file: tuple[int, int]
+    names: NameIndex = field(default_factory=NameIndex)
+    rules: str = ""
+    life: Lifecycle | None = None
+    read: Mapping[tuple[int, str], Stated] = field(default_factory=dict)
+
+
 class LifecycleCache:
     """The lifecycle of each KB, resolved again when its content changed; statements that did not
     change are not read again. Threads may share it."""
 
     def __init__(self) -> None:
-        self._known: dict[Path, tuple[str, Lifecycle, dict[tuple[int, str], Stated]]] = {}
+        self._known: dict[Path, _Known] = {}
         self._lock = threading.Lock()
 
     def get(self, conn: sqlite3.Connection, kb: Kb) -> Lifecycle:
         """The lifecycle in the state that this connection sees."""
-        rules = repr(kb.config.lifecycle)
-        commit = commit_number(conn)
+        rules, commit = repr(kb.config.lifecycle), commit_number(conn)
+        stat = kb.db_path.stat()
+        file = (stat.st_dev, stat.st_ino)
         with self._lock:
             known = self._known.get(kb.db_path)
-        if known and known[0] == rules and known[1].commit == commit:
-            return known[1]
+        if known is None or known.file != file:
+            # Another database under this name, or none was read yet.
+            known = _Known(file)
+        elif known.life and known.rules == rules and known.life.commit == commit:
+            return known.life
         read: dict[tuple[int, str], Stated] = {}
-        made = _resolved(conn, kb, commit, (known[2] if known else {}, read))
+        made = _resolved(conn, kb, commit, _Held(known.read, read, known.names))
         with self._lock:
             self._known.pop(kb.db_path, None)
             if len(self._known) >= _KBS_KEPT:
                 self._known.pop(next(iter(self._known)))
-            self._known[kb.db_path] = (rules, made, read)
+            self._known[kb.db_path] = _Known(file, known.names, rules, made, read)
         return made
 
     def clear(self) -> None:
@@ -115,11 +129,17 @@ class LifecycleCache:
 
 LIFECYCLES: Final = LifecycleCache()
 
-_Read = tuple[Mapping[tuple[int, str], Stated], dict[tuple[int, str], Stated]]
+
+class _Held(NamedTuple):
+    """What is read once: statements of `before` are taken over into `after`."""
+
+    before: Mapping[tuple[int, str], Stated]
+    after: dict[tuple[int, str], Stated]
+    names: NameIndex
 
 
-def _resolved(conn: sqlite3.Connection, kb: Kb, commit: int, read: _Read) -> Lifecycle:
-    stated, sidecars = _stated(conn, read)
+def _resolved(conn: sqlite3.Connection, kb: Kb, commit: int, held: _Held) -> Lifecycle:
+    stated, sidecars = _stated(conn, held)
     stated = dict(_ruled(conn, kb, stated))
     references = [
         (reference, one.name.path)
@@ -129,7 +149,7 @@ def _resolved(conn: sqlite3.Connection, kb: Kb, commit: int, read: _Read) -> Lif
     if not stated:
         return Lifecycle(commit, {}, Names(), Graph({}, ()), sidecars)
     ids = {file_id: one.stated.ids for file_id, one in stated.items()}
-    names = find_names(conn, wanted_by(references), ids)
+    names = find_names(conn, held.names, wanted_by(references), ids)
     edges: dict[Edge, None] = {}
     dangling: list[tuple[int, Reference]] = []
     for file_id, one in stated.items():
@@ -153,16 +173,15 @@ class _Told(NamedTuple):
     stated: Stated
 
 
-def _stated(conn: sqlite3.Connection, read: _Read) -> tuple[dict[int, _Told], frozenset[int]]:
+def _stated(conn: sqlite3.Connection, held: _Held) -> tuple[dict[int, _Told], frozenset[int]]:
     """What documents and the files beside them state, by document; the ids of the latter."""
-    before, after = read
     out: dict[int, _Told] = {}
     beside: list[tuple[Name, Stated]] = []
     for file_id, label, path, raw in conn.execute(STATING).fetchall():
-        stated = before.get((file_id, raw))
+        stated = held.before.get((file_id, raw))
         if stated is None:
             stated = understood(_pairs(raw))
-        after[file_id, raw] = stated
+        held.after[file_id, raw] = stated
         name = Name(file_id, label, path)
         if path.casefold().endswith(SIDECAR):
             beside.append((name, stated))

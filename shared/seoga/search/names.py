@@ -6,12 +6,9 @@ import sqlite3
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Final
 
+from seoga.search.nameindex import Key, NameIndex, keys_of_file, rows_of
 from seoga.search.references import Reference, folded, keys_of, number_key, path_key, stem_key
-
-_KINDS: Final = ("path", "stem", "number", "title")
-Key = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,8 +23,7 @@ class Name:
 
 @dataclass(slots=True)
 class Names:
-    """The documents that anything asks for. Built in one pass over all names, which keeps only
-    what is wanted: memory follows the references, not the documents."""
+    """The documents that anything asks for."""
 
     _found: dict[Key, list[Name]] = field(default_factory=lambda: defaultdict(list))
     by_id: dict[int, Name] = field(default_factory=dict)
@@ -93,16 +89,14 @@ def wanted_by(references: Iterable[tuple[Reference, str]]) -> set[Key]:
 
 
 def find_names(
-    conn: sqlite3.Connection, wanted: set[Key], ids: Mapping[int, Iterable[str]]
+    conn: sqlite3.Connection, index: NameIndex, wanted: set[Key], ids: Mapping[int, Iterable[str]]
 ) -> Names:
     """The documents behind wanted keys; `ids` are identifiers that documents give themselves, and
     the documents to be known by id in any case."""
     names = Names()
-    rows = conn.execute("SELECT id, label, path, title FROM files")
-    kinds = {kind for kind, _ in wanted}
-    for file_id, label, path, title in rows:
-        keys = _keys(label, path, title if "title" in kinds else "", "number" in kinds)
-        hits = [key for key in keys if key in wanted]
+    asked = index.files(conn, wanted) if wanted else set()
+    for file_id, label, path, title in rows_of(conn, asked.union(ids)):
+        hits = [key for key in keys_of_file(label, path, title) if key in wanted]
         for given in ids.get(file_id, ()):
             number = number_key(given)
             hits += [key for key in (("number", number), ("title", folded(given))) if key in wanted]
@@ -112,23 +106,6 @@ def find_names(
             for key in dict.fromkeys(hits):
                 names._found[key].append(name)
     return names
-
-
-def _keys(label: str, path: str, title: str, numbers: bool) -> list[Key]:
-    key = folded(path)
-    stem = stem_key(key)
-    out: list[Key] = [("path", key), ("path", folded(f"{label}/{path}")), ("stem", stem)]
-    name, dot, _ = key.rpartition(".")
-    if dot:
-        # Links of site generators leave the extension out.
-        out.append(("path", name))
-    if numbers and (number := number_key(stem)):
-        out.append(("number", number))
-    if title:
-        out.append(("title", folded(" ".join(title.split()))))
-        if numbers and (number := number_key(title)) and not number.startswith(":"):
-            out.append(("number", number))
-    return out
 
 
 __all__ = ["Key", "Name", "Names", "find_names", "path_key", "wanted_by"]

@@ -104,7 +104,7 @@ def test_noise_is_refused_with_the_score_that_was_tested(filled: Shelf) -> None:
     assert answer.hits == ()
     assert answer.best_score is not None
     assert answer.message.startswith(
-        f"No relevant results (best score {answer.best_score:.2f}, threshold 0.15)."
+        f"No relevant results (best score {answer.best_score:.2f}, threshold 0.13)."
     )
     assert answer.dropped > 0
 
@@ -113,6 +113,16 @@ def test_a_threshold_is_used_and_keyword_evidence_still_counts(filled: Shelf) ->
     answer = filled.search("ADR-0005", threshold=0.99)
     assert [hit.label for hit in answer.hits] == ["[exact match]"]
     assert answer.threshold == 0.99
+    assert filled.search("배포는 화요일", mode="vector", threshold=0.99).hits == ()
+
+
+def test_what_meaning_finds_may_be_shown_for_its_words_unless_a_threshold_was_chosen(
+    filled: Shelf,
+) -> None:
+    by_both = filled.search("배포는 화요일", mode="vector", explain=True)
+    (hit,) = by_both.hits
+    assert hit.keyword is None
+    assert hit.why["evidence"] >= 1
     assert filled.search("배포는 화요일", mode="vector", threshold=0.99).hits == ()
 
 

@@ -54,6 +54,19 @@ def test_what_was_dropped_hidden_and_filtered_is_said_with_the_reason(filled: Sh
     assert kb["filters"] == {"path_glob": "*.md", "lang": "en"}
 
 
+def test_a_refusal_says_what_was_missing(filled: Shelf) -> None:
+    for mode, parts in {"auto": ("cosine", "share of idf", "together"), "bm25": ("share",)}.items():
+        answer = filled.search("quarterly turnover of zeppelins", mode=mode, explain=True)
+        assert answer.hits == ()
+        (kb,) = answer.why
+        assert "zeppelin" in kb["unwritten"]
+        assert all(part in each["why"] for each in kb["dropped"] for part in parts)
+        assert all(each["evidence"] < 1 for each in kb["dropped"])
+        text = "\n".join(lines_of_search(kb))
+        assert "in no document: " in text
+        assert "enough is a " in text
+
+
 def test_people_read_it_in_lines(filled: Shelf) -> None:
     answer = filled.search("vacation days", explain=True)
     text = "\n".join([*lines_of_hit(answer.hits[0].why), *lines_of_search(answer.why[0])])

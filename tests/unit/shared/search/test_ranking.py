@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seoga.search import fusion, matrix
-from seoga.search.abstain import Bar, label_of
+from seoga.search.abstain import Bar, for_size, label_of
 from seoga.search.filters import Scope, glob_pattern
 from seoga.search.fusion import Candidate
 from seoga.search.lexical import KeywordTrack
@@ -109,9 +109,9 @@ def test_gated_lets_two_keyword_hits_follow_the_semantic_ones() -> None:
     ]
     common = Candidate(5, 5, cosine=0.1, keyword=0.9, matched=frozenset({"common"}))
     every = [close, common, *rare]
-    fusion.gated(every, 0.5, frozenset({"rare"}))
-    assert [each.chunk_id for each in fusion.in_order(every)][:3] == [1, 4, 3]
     bar = Bar(0.5, 0.99)
+    fusion.gated(every, bar.admits, frozenset({"rare"}))
+    assert [each.chunk_id for each in fusion.in_order(every)][:3] == [1, 4, 3]
     assert [each.chunk_id for each in every if bar.admits(each)] == [1, 3, 4]
 
 
@@ -126,6 +126,7 @@ def test_equal_scores_come_in_a_fixed_order() -> None:
         (0.7123, 0.0, 0.0, "[semantic 0.712]"),
         (0.688, 0.5, 0.6, "[both 0.688]"),
         (0.1, 0.5, 0.6, "[exact match]"),
+        (0.4, 0.5, 0.6, "[both 0.400]"),
         (None, 0.5, 0.6, "[exact match]"),
     ],
 )
@@ -133,7 +134,50 @@ def test_a_label_names_the_evidence(
     cosine: float | None, keyword: float, coverage: float, label: str
 ) -> None:
     candidate = Candidate(1, 1, cosine=cosine, keyword=keyword, coverage=coverage)
-    assert label_of(candidate, Bar(0.5, 0.3)) == label
+    assert label_of(candidate, Bar(0.5, 0.3, 0.8)) == label
+
+
+@pytest.mark.parametrize(
+    ("cosine", "coverage", "admitted"),
+    [
+        (0.5, 0.0, True),
+        (0.49, 0.0, False),
+        (0.3, 0.4, True),
+        (0.3, 0.3, False),
+        (0.0, 0.8, True),
+        (-0.2, 0.7, False),
+        (None, 0.3, True),
+        (None, 0.29, False),
+    ],
+)
+def test_part_of_the_cosine_and_part_of_the_words_make_enough(
+    cosine: float | None, coverage: float, admitted: bool
+) -> None:
+    candidate = Candidate(1, 1, cosine=cosine, keyword=0.5, coverage=coverage)
+    assert Bar(0.5, 0.3, 0.8).admits(candidate) == admitted
+
+
+def test_another_language_needs_a_lower_cosine_unless_one_was_chosen() -> None:
+    other = Candidate(1, 1, cosine=0.45, keyword=0.0, same_language=False)
+    assert Bar(0.5, 0.3, 0.8, across=0.85).admits(other)
+    assert not Bar(0.5, 0.3, 0.8).admits(other)
+    assert label_of(other, Bar(0.5, 0.3, 0.8, across=0.85)) == "[semantic 0.450]"
+
+
+def test_bars_come_down_among_few_passages_only() -> None:
+    sizes = [for_size(count) for count in (0, 1, 50, 80, 275, 500, 100_000)]
+    assert sizes == sorted(sizes)
+    assert (sizes[0], sizes[3], sizes[-2:]) == (0.85, 0.85, [1.0, 1.0])
+    assert 0.9 < sizes[4] < 1
+
+
+def test_grammar_of_a_query_is_no_part_of_what_must_be_found(shelf: Shelf) -> None:
+    shelf.put("a.md", "배포 담당자는 운영팀입니다.")
+    shelf.put("b.md", "다른 이야기를 적은 글입니다.")
+    with reading(shelf.kb.db_path) as conn:
+        track = KeywordTrack(conn, analyse("배포를 담당하는"))
+        (score,) = track.score(track.candidates(Scope(), 5)).values()
+    assert score.coverage == 1.0
 
 
 @pytest.mark.parametrize("term", ["adr-0005", "v2.3.1", "err_token_expired", "health.base", "c++"])
@@ -286,7 +330,8 @@ def test_support_is_bounded_by_the_number_of_windows(scores: list[float]) -> Non
 def test_support_orders_hits_and_admits_none() -> None:
     once = Candidate(1, 1, cosine=0.34, keyword=0.0)
     often = Candidate(2, 2, cosine=0.33, support=0.05, keyword=0.0)
-    for fuse in (fusion.convex, lambda found: fusion.gated(found, 0.3, frozenset())):
+    shown = Bar(0.3, None).admits
+    for fuse in (fusion.convex, lambda found: fusion.gated(found, shown, frozenset())):
         fuse([once, often])
         assert fusion.in_order([once, often])[0] is often
     fusion.rank_tracks([once, often])
