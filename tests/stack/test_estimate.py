@@ -17,6 +17,8 @@ from seoga.contracts.indexing import RunEstimate
 from seoga.kb import Kb, load_kb
 from seoga.settings import settings
 from seoga.wiring import Stack
+from seoga_extraction.ocr import tesseract
+from seoga_indexer.estimate import sampling
 
 MODEL = {"provider": "openai", "model": "text-embedding-3-small"}
 LLM = {"provider": "anthropic", "model": "claude-haiku-4-5"}
@@ -133,6 +135,73 @@ def test_an_estimate_of_real_files_is_near_what_the_run_takes(
     assert within(before.embedding.calls, len(calls(fake, "/embeddings")), 0.6)
     assert before.cost is not None
     assert before.cost > 0
+
+
+SCANS = {
+    "pdf/markitdown__MEDRPT-2024-PAT-3847_medical_report_scan.pdf": 3,
+    "pdf/fieldcuredocumentparsers__scanned_english.pdf": 1,
+    "pdf/fieldcuredocumentparsers__scanned_korean.pdf": 1,
+    "pdf/ocrmypdf__linn.pdf": 1,
+}
+
+
+@pytest.fixture
+def scans(make: Callable[..., Kb], handed: Path, tmp_path: Path) -> int:
+    """Scans among the documents; their pages."""
+    for name in SCANS:
+        shutil.copy(handed / name, tmp_path / "docs")
+    return sum(SCANS.values())
+
+
+@pytest.mark.skipif(not tesseract.installed("Hangul"), reason="tesseract is not installed")
+def test_scans_are_estimated_by_their_first_page(
+    fake: str,
+    make: Callable[..., Kb],
+    stack: Stack,
+    scans: int,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # What counts here is what is made of the pages, however long this machine takes for them.
+    monkeypatch.setattr(sampling, "_ALL_S", 300.0)
+    monkeypatch.setattr(sampling, "_ONE_S", 300.0)
+    kb = make(contextualizer={})
+    before = estimate(stack, kb)
+    assert calls(fake) == []
+    assert before.pages == scans
+    assert before.minutes > 0
+    assert not before.exact
+    assert ".pdf: 4 of 4 files read, 1 of them in part" in before.basis
+    result = run(stack, kb)
+    assert before.embedding is not None
+    assert within(before.chunks, result.chunks, 0.4)
+    assert within(before.embedding.tokens, embedded(fake), 0.4)
+
+
+def test_scans_that_take_too_long_are_guessed_by_their_pages(
+    make: Callable[..., Kb], stack: Stack, scans: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sampling, "_ONE_S", -1.0)
+    before = estimate(stack, make(contextualizer={}))
+    assert before.pages == scans
+    assert not before.exact
+    assert before.embedding is not None
+    # As much as pages usually hold.
+    assert 200 * before.pages < before.embedding.tokens < 1800 * before.pages
+
+
+def test_images_are_guessed_as_pages_and_said_to_be_guessed(
+    fake: str, make: Callable[..., Kb], stack: Stack, handed: Path, tmp_path: Path
+) -> None:
+    docs = tmp_path / "docs"
+    for path in (handed / "image").iterdir():
+        if path.suffix in (".png", ".tif"):
+            shutil.copy(path, docs)
+    before = estimate(stack, make(contextualizer={}))
+    assert before.pages == len(list(docs.iterdir())) == 3
+    assert not before.exact
+    assert ".png: usual sizes of such files" in before.basis
+    assert before.embedding is not None
+    assert before.embedding.tokens > 0
 
 
 def test_what_is_unchanged_or_answered_costs_nothing(

@@ -111,8 +111,8 @@ class _Work:
                 self._from_index(kind)
             if not kind.read:
                 sampler.assume(kind)
-            elif not kind.basis and len(kind.read) < len(kind.items):
-                kind.basis = f"{len(kind.read)} of {len(kind.items)} files read"
+            elif not kind.basis:
+                kind.basis = _read_of(kind)
         return kinds
 
     def _from_index(self, kind: Kind) -> None:
@@ -139,7 +139,8 @@ class _Work:
             for found in kind.read:
                 if found.packed is not None:
                     old = survey.changed.get((found.item.label, found.item.path))
-                    reckoning.document(found.packed, self._before(old), kind.scale)
+                    times = kind.scale * found.times
+                    reckoning.document(found.packed, self._before(old), times)
 
     def _known(self, survey: Survey, reckoning: Reckoning) -> None:
         store = self.store
@@ -205,6 +206,15 @@ class _Work:
             exact=all(kind.exact for kind in kinds) and contexts is None,
             basis=tuple(_basis(survey, kinds, reckoning)),
         )
+
+
+def _read_of(kind: Kind) -> str:
+    """How much of a kind was read; "" for all of it."""
+    parts = sum(not found.whole for found in kind.read)
+    if len(kind.read) == len(kind.items) and not parts:
+        return ""
+    some = f"{len(kind.read)} of {len(kind.items)} files read"
+    return f"{some}, {parts} of them in part" if parts else some
 
 
 def stored_file(store: DocumentStore, known: KnownFile) -> PackedFile:

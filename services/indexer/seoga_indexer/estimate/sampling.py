@@ -34,11 +34,19 @@ _WORDS: Final = "본문 text of about this length "
 
 
 class Found(NamedTuple):
-    """A file that was read: what commit 1 would store of it, and its pages."""
+    """A file that was read: what commit 1 would store of it, and its pages. Where only its first
+    pages were read, all of it is `times` as much; where none was, `packed` is `guessed`."""
 
     item: Item
     packed: PackedFile | None
     pages: int
+    times: float = 1.0
+    guessed: bool = False
+
+    @property
+    def whole(self) -> bool:
+        """Whether it was read to its end."""
+        return self.times == 1.0 and not self.guessed
 
 
 @dataclass(slots=True)
@@ -67,7 +75,7 @@ class Kind:
 
     @property
     def exact(self) -> bool:
-        """Whether every file was read."""
+        """Whether every file was read, and whole."""
         return len(self.read) == len(self.items) and not self.basis
 
 
@@ -87,7 +95,9 @@ class Sampler:
                 started = time.monotonic()
                 if (found := self._one(item, connector_of[item.label])) is not None:
                     kind.read.append(found)
-                    kind.seconds += time.monotonic() - started
+                    took = time.monotonic() - started
+                    usual = _reading_s(kind.hint, found)
+                    kind.seconds += max(took, usual) if found.guessed else took * found.times
 
     def assume(self, kind: Kind) -> None:
         """Fills `kind.read` with what such a file usually holds."""
@@ -119,8 +129,9 @@ class Sampler:
                 if isinstance(event, DocumentInfo):
                     info = event
                 elif isinstance(event, Section):
-                    if event.meta.get("ocr") or event.meta.get("needs_ocr"):
-                        return None
+                    if _after_a_scan(sections, event):
+                        # Its other pages take as long, and hold about as much.
+                        return self._cut_short(item, info, sections)
                     sections.append(event)
                 if time.monotonic() > until:
                     return self._cut_short(item, info, sections)
@@ -131,24 +142,31 @@ class Sampler:
     def _cut_short(
         self, item: Item, info: DocumentInfo, sections: Sequence[Section]
     ) -> Found | None:
-        """A long document as if it were as long as what was read of it."""
-        pages, seen = int(info.meta.get("pages", 0)), _pages(sections)
-        if not pages or not seen:
+        """A long document as if it were as long as what was read of it; where that is nothing, as
+        if its pages held what pages usually do."""
+        pages, seen = _count(info), _pages(sections)
+        if not pages:
             return None
+        if not seen:
+            usual = self._found(item, info, [_filled(pages * _PAGE_CHARS)])
+            return usual._replace(guessed=True)
         part = self._found(item, info, sections)
-        size = max(1, item.size * seen // pages)
-        return Found(item._replace(size=size), part.packed, seen)
+        return part._replace(times=pages / seen)
 
     def _found(self, item: Item, info: DocumentInfo, sections: Sequence[Section]) -> Found:
         result = packed(Draft(row_of(item), info, sections, self._sizes))
         text = result if isinstance(result, PackedFile) else None
-        return Found(item, text, int(info.meta.get("pages", 0)) or _pages(sections))
+        return Found(item, text, _count(info) or _pages(sections))
 
     def _assumed(self, hint: str, item: Item) -> Found:
         chars, pages = _guess(hint, item.size)
-        sections = [Section((_WORDS * (chars // len(_WORDS) + 1))[:chars])] if chars else []
+        sections = [_filled(chars)] if chars else []
         found = self._found(item, DocumentInfo(format=""), sections)
         return Found(item, found.packed, pages)
+
+
+def _filled(chars: int) -> Section:
+    return Section((_WORDS * (chars // len(_WORDS) + 1))[:chars])
 
 
 def _guess(hint: str, size: int) -> tuple[int, int]:
@@ -166,6 +184,19 @@ def _guess(hint: str, size: int) -> tuple[int, int]:
 def _reading_s(hint: str, found: Found) -> float:
     """Recognition of a page takes about two seconds, of a recording a third of its length."""
     return found.item.size / _SECOND_BYTES / 3 if hint in _AUDIO else 2.0 * found.pages
+
+
+def _after_a_scan(sections: Sequence[Section], event: Section) -> bool:
+    """True for the first section of the page that follows a recognised one."""
+    last = sections[-1].place.page if sections else None
+    if last is None or event.place.page == last:
+        return False
+    return any(one.place.page == last and one.meta.get("ocr") for one in sections)
+
+
+def _count(info: DocumentInfo) -> int:
+    """How many pages the document says that it has; 0 where it says nothing."""
+    return int(info.meta.get("pages", 0) or 0)
 
 
 def _pages(sections: Sequence[Section]) -> int:
