@@ -135,6 +135,7 @@ class ExtractionEngine:
             "version": one.version,
             "cheap": one.cheap,
             "nests": one.nests,
+            "lane": one.lane,
         }
 
     def close(self) -> None:

@@ -26,6 +26,7 @@ _BLOCK = 1 << 20
 # A file that keeps changing is stored as it was; its stamp gives it away next time.
 _STEADY_TRIES = 3
 _ONCE_MORE = (Reason.CRASH, Reason.OUT_OF_MEMORY)
+_MOST_TRIES = 20
 
 log = logs.get("indexer")
 
@@ -144,10 +145,7 @@ def _indexed(local: Path, row: FileRow, bench: Bench) -> Outcome | Drafted:
     extracted, kept = bench.cache.recall(row.hash, row.path), None
     if extracted is None:
         try:
-            extracted = _extracted(local, row, bench)
-            if extracted.reason in _ONCE_MORE:
-                # The system may have killed the parser for another's memory: a verdict needs two.
-                extracted = _extracted(local, row, bench)
+            extracted = _extracted_at_last(local, row, bench)
         except (SeogaError, OSError):
             raise
         except Exception as error:  # one file's content must never end a run
@@ -175,6 +173,18 @@ def _broken(row: FileRow, error: Exception, bench: Bench) -> Outcome:
     log.warning("a file could not be indexed", path=row.path, exc_info=error)
     why = f"{type(error).__name__}: {error}"
     return NoText(bench.stamped(failed(row, Reason.INTERNAL, why)))
+
+
+def _extracted_at_last(local: Path, row: FileRow, bench: Bench) -> Extracted:
+    """What a file gives. The system may have killed its parser for another's memory: a verdict
+    needs two that ended at the same place, and pages that are kept make the next try go further."""
+    got = -1
+    for _ in range(_MOST_TRIES):
+        extracted = _extracted(local, row, bench)
+        if extracted.reason not in _ONCE_MORE or len(extracted.sections) <= got:
+            break
+        got = len(extracted.sections)
+    return extracted
 
 
 def _extracted(local: Path, row: FileRow, bench: Bench) -> Extracted:

@@ -241,7 +241,8 @@ class Run:
         quick = versions.quick(self._description)
         contexts, accept = self._context_stage, self._order.accept_deletions
         stamp = b"" if since else self._versions.stamp()
-        plan = TextPlan(connectors, redo, accept, bench, contexts, quick, stamp)
+        apart = versions.apart(self._description)
+        plan = TextPlan(connectors, redo, accept, bench, contexts, quick, apart, stamp)
         return TextStage(
             plan, self._reader, self._inbox, self._stop, self._order.cancel.is_set, self._counts
         )
@@ -253,6 +254,8 @@ class Run:
             self._spawn("scan", self._text.direct)
             for number in range(self._ports.settings.extract_workers):
                 self._spawn(f"extract-{number}", self._text.work)
+        if isinstance(self._text, TextStage):
+            self._spawn("extract-apart", self._text.work_apart)
         if self._scans:
             self._spawn("count", self._count)
         self._spawn("embed", self._embed.run)

@@ -37,8 +37,10 @@ from seoga_indexer.together import SMALL_BYTES, index_together
 
 # Folders that are stored at once.
 _SETTLED = 1000
-# Groups of files that wait to be read.
+# Groups of files that wait to be read; those that wait for a process of their own (recordings)
+# keep no other waiting, so more of them may.
 _AHEAD = 8
+_AHEAD_APART = 1000
 # Files of formats that are read at once share the trips between threads and processes, which cost
 # more than they do. A larger one has its own.
 _GROUP = 32
@@ -58,7 +60,8 @@ class Counts:
 @dataclass(frozen=True, slots=True)
 class TextPlan:
     """What is to be scanned, by label. `accept` believes a source that lost most of its files;
-    `quick` are the extensions of files that are read at once; `stamp` is what `redo` answers by,
+    `quick` are the extensions of files that are read at once, `apart` of those that have a process
+    of their own; `stamp` is what `redo` answers by,
     empty where every file must be asked for."""
 
     connectors: Mapping[str, Connector]
@@ -67,12 +70,14 @@ class TextPlan:
     bench: Bench
     contexts: ContextStage
     quick: Collection[str] = ()
+    apart: Collection[str] = ()
     stamp: bytes = b""
 
 
 @dataclass(slots=True)
 class TextStage:
-    """One thread runs `direct`, several run `work`; outcomes go to `inbox`, TextDone last."""
+    """One thread runs `direct`, several run `work`, one `work_apart`; outcomes go to
+    `inbox`, TextDone last."""
 
     plan: TextPlan
     reader: DocumentStore
@@ -81,12 +86,14 @@ class TextStage:
     cancelled: Callable[[], bool]
     counts: Counts = field(default_factory=Counts)
     _queue: Channel[list[Work]] = field(init=False)
+    _apart: Channel[list[Work]] = field(init=False)
     _group: list[Work] = field(init=False, default_factory=list)
     _tally: Tally = field(init=False)
     _twins: list[Twin] = field(init=False, default_factory=list)
 
     def __post_init__(self) -> None:
         self._queue = Channel(_AHEAD, self.stop)
+        self._apart = Channel(_AHEAD_APART, self.stop)
         self._tally = Tally(self.stop)
 
     def direct(self) -> None:
@@ -103,8 +110,15 @@ class TextStage:
 
     def work(self) -> None:
         """Indexes files until the run ends (Stopped)."""
+        self._work(self._queue)
+
+    def work_apart(self) -> None:
+        """The same for files that have a process of their own."""
+        self._work(self._apart)
+
+    def _work(self, queue: Channel[list[Work]]) -> None:
         while True:
-            group = self._queue.get()
+            group = queue.get()
             try:
                 if not self.cancelled():
                     self._index(group)
@@ -161,6 +175,10 @@ class TextStage:
 
     def _send(self, work: Work) -> None:
         item = work.item
+        if hint_of(item.path) in self.plan.apart:
+            self._tally.begin()
+            self._apart.put([work])
+            return
         if not (0 < item.size <= SMALL_BYTES and hint_of(item.path) in self.plan.quick):
             self._put([work])
             return

@@ -129,6 +129,14 @@ def quick(description: Mapping[str, Any]) -> frozenset[str]:
     )
 
 
+def apart(description: Mapping[str, Any]) -> frozenset[str]:
+    """The extensions of files that extraction reads in a process of their own: recordings."""
+    formats = description.get("formats", {}).values()
+    return frozenset(
+        hint for found in formats if found.get("lane") for hint in found.get("extensions", ())
+    )
+
+
 def stored(store: DocumentStore) -> dict[str, Any]:
     """What the last complete run was made with; empty when there was none."""
     out: dict[str, Any] = json.loads(store.meta(KEY, "{}"))

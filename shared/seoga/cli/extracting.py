@@ -69,7 +69,7 @@ def extract(file: _File, name: _Name = "", as_json: AsJson = False) -> int:
     if as_json:
         emit(report.to_json(failed))
     elif failed is None and not report.count:
-        say("no text: the file is blank, and the index will hold nothing of it but its name")
+        say(f"no text: {report.note} The index will hold nothing of it but its name.")
     elif failed is None:
         say(f"{report.count} sections, {report.chars} characters")
     if failed is not None and not as_json:
@@ -121,6 +121,7 @@ class _Report:
         self._sections: list[dict[str, Any]] = []
         self.count = 0
         self.chars = 0
+        self.note = "The file is blank."
 
     def take(self, events: Iterable[Event]) -> SeogaError | None:
         """All events; the error that ended them, None at a whole end."""
@@ -136,6 +137,7 @@ class _Report:
 
     def _open(self, info: DocumentInfo) -> None:
         self._info = info
+        self.note = str(info.meta.get("note", self.note))
         if not self._as_json:
             meta = ", ".join(f"{name}: {value}" for name, value in info.meta.items())
             show(

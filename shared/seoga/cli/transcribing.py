@@ -42,12 +42,13 @@ def register(app: typer.Typer) -> None:
 def smoke_audio(file: _File) -> int:
     """Transcribe a recording and print its text; exit 1 when there is none, saying why."""
     path = existing(file)
-    count = 0
+    count, note = 0, "no speech was found."
     with opened_stack(chosen_settings()) as stack:
         try:
             for event in stack.extraction.extract(path, path.name):
                 if isinstance(event, DocumentInfo):
                     _introduce(event, file)
+                    note = event.meta.get("note", note)
                 else:
                     count += 1
                     show_text(event.text)
@@ -55,7 +56,7 @@ def smoke_audio(file: _File) -> int:
             what = _REASONS.get(error.reason, "")
             raise ExtractionFailed(f"{what}{error.message}", error.hint, error.reason) from error
     if not count:
-        raise ExtractionFailed("empty result: no speech was found.", "", Reason.EMPTY)
+        raise ExtractionFailed(f"empty result: {note}", "", Reason.EMPTY)
     return 0
 
 

@@ -37,11 +37,13 @@ class Extraction(Protocol):
         ...
 
     def describe(self) -> dict[str, Any]:
-        """`{version, formats: {name: {extensions, available, why, version, cheap, nests}},
+        """`{version, formats: {name: {extensions, available, why, version, cheap, nests,
+        lane}},
         passwords, passwords_file: {path, error, hint}}`.
 
         A `version` changes when output may change: of all files, or of those of a format. What
-        `cheap` formats give need not be kept; one that `nests` reads files inside with the others.
+        `cheap` formats give need not be kept; one that `nests` reads files inside with the others;
+        those with a `lane` are read by a process of their own, one file at a time.
         `passwords` changes when other ones are tried on encrypted files; `error` says why those of
         the file cannot be used: encrypted files stay closed then, others are read.
         """

@@ -176,12 +176,18 @@ def test_hours_of_sound_never_lie_in_memory_whole(tmp_path: Path) -> None:
     assert most < hours * 3600 * RATE * 4 / 2
 
 
-def test_more_hours_than_allowed_are_refused(tmp_path: Path) -> None:
+def test_more_hours_than_allowed_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    few = replace(Limits(), audio_hours=1)
     path = wav(tmp_path / "long.wav", np.zeros(3700 * 8000, np.int16), 8000)
-    with (
-        Recording(path, replace(Limits(), audio_hours=1)) as recording,
-        pytest.raises(ExtractionFailed) as failed,
-    ):
+    # By what it says, before anything is decoded.
+    with pytest.raises(ExtractionFailed) as failed:
+        Recording(path, few)
+    assert failed.value.reason is Reason.TOO_LARGE
+    # Where it says nothing, as soon as it is heard.
+    monkeypatch.setattr(Recording, "seconds", 0.0)
+    with Recording(path, few) as recording, pytest.raises(ExtractionFailed) as failed:
         list(recording.windows())
     assert failed.value.reason is Reason.TOO_LARGE
 

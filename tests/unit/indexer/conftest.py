@@ -33,6 +33,7 @@ class TextExtraction:
         self.passwords = ""
         self.versions: dict[str, str] = {}
         self.cheap: set[str] = set()
+        self.apart: set[str] = set()
         self.extensions = [".md", ".txt"]
         self.reads: list[str] = []
         self.before: Callable[[Path, str], None] = lambda path, name: None
@@ -59,6 +60,7 @@ class TextExtraction:
             "available": True,
             "version": self.versions.get(extension, "1"),
             "cheap": extension in self.cheap,
+            "lane": "speech" if extension in self.apart else "",
         }
 
     def close(self) -> None:

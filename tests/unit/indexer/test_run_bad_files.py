@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
+import threading
 import unicodedata
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from seoga.errors import ExtractionFailed, Reason
 
@@ -193,3 +196,44 @@ def test_a_parser_that_was_killed_once_is_tried_once_more(place: Any) -> None:
     result = place.run()
     assert (result.indexed, result.failed) == (1, 0)
     assert tries == ["a.md", "a.md"]
+
+
+@pytest.mark.parametrize(("progress", "tries", "state"), [(1, 5, "Ready"), (0, 2, "Degraded")])
+def test_a_parser_that_is_killed_again_and_again_is_tried_as_long_as_it_goes_further(
+    place: Any, progress: int, tries: int, state: str
+) -> None:
+    place.write("a.md", "# a\n\none\n\ntwo\n\nthree\n\nfour\n\nfive")
+    real, asked = place.extraction.extract, []
+
+    def killed(path: Path, name: str) -> Any:
+        asked.append(name)
+        for number, event in enumerate(real(path, name)):
+            # As of a scan whose pages so far are kept.
+            if number > 1 + progress * len(asked):
+                raise ExtractionFailed("killed", reason=Reason.OUT_OF_MEMORY)
+            yield event
+
+    place.extraction.extract = killed
+    place.run()
+    assert len(asked) == tries
+    assert place.query("SELECT state FROM files") == [(state,)]
+
+
+def test_recordings_keep_no_note_waiting(place: Any) -> None:
+    place.extraction.extensions += [".rec"]
+    place.extraction.apart.add(".rec")
+    for number in range(20):
+        place.write(f"a{number}.rec", f"long speech {number}")
+    place.write("z.md", "a note")
+    noted, heard = threading.Event(), []
+
+    def before(path: Path, name: str) -> None:
+        if name.endswith(".rec"):
+            heard.append(noted.wait(20))
+        else:
+            noted.set()
+
+    place.extraction.before = before
+    result = place.run()
+    assert (result.indexed, result.failed) == (21, 0)
+    assert heard == [True] * 20

@@ -64,7 +64,7 @@ def _parse(source: Input) -> Parsed:
     config = SpeechConfig.from_json(source.options)
     with Recording(source.path, source.limits) as recording:
         if not recording.has_sound:
-            yield DocumentInfo("audio", recording.title)
+            yield DocumentInfo("audio", recording.title, {"note": "It has no sound track."})
             return
         speech = recogniser(config, partial(source.more_time, DOWNLOAD_S))
         yield from Transcript(source, config, recording, speech).events()

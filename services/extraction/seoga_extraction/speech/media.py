@@ -28,6 +28,8 @@ CUT = 0.95
 # Samples a second. A damaged header that names one would make hours of a minute.
 SLOWEST = 2000
 FASTEST = 768_000
+# Bytes a second of the sparsest silence (FLAC 190, Opus 70 in packets of their own).
+LEAST_BYTES_S = 50
 # A stream that is noise to its decoder would be tried packet by packet for ever.
 BAD_PACKETS = 1000
 
@@ -48,7 +50,8 @@ class Window:
 class Recording:
     """An audio or video file that is read once, from its beginning. Use it in a `with`.
 
-    Raises ExtractionFailed (corrupt) when it cannot be opened.
+    Raises ExtractionFailed when it cannot be opened (corrupt), or is longer than the limit in
+    hours by what it says and by its size (too_large).
     """
 
     def __init__(self, path: Path, limits: Limits) -> None:
@@ -68,6 +71,10 @@ class Recording:
         if self._stream is not None and not _usual(self._stream.codec_context.sample_rate):
             self._container.close()
             raise corrupt("The recording is damaged: it names a sample rate that no sound has.")
+        # A header may lie by much: only a length that the file's size makes possible counts here.
+        if self._too_long(self.seconds) and self._plausible(self.seconds):
+            self._container.close()
+            raise self._over()
         self.title = str(self._container.metadata.get("title", "")).strip()
 
     def __enter__(self) -> Recording:
@@ -127,11 +134,7 @@ class Recording:
         for block in self._blocks():
             position += len(block)
             if position > most:
-                raise ExtractionFailed(
-                    f"The recording is longer than {self._limits.audio_hours} hours.",
-                    "Split it.",
-                    Reason.TOO_LARGE,
-                )
+                raise self._over()
             if position > skipped:
                 yield block[max(len(block) - (position - skipped), 0) :]
         if not position:
@@ -146,10 +149,23 @@ class Recording:
         if open_ended(self._path):
             raise corrupt("The recording is cut off: its end is missing.")
 
+    def _too_long(self, seconds: float) -> bool:
+        return seconds > self._limits.audio_hours * 3600
+
+    def _plausible(self, seconds: float) -> bool:
+        return self._path.stat().st_size >= seconds * LEAST_BYTES_S
+
+    def _over(self) -> ExtractionFailed:
+        return ExtractionFailed(
+            f"The recording is longer than {self._limits.audio_hours} hours.",
+            "Split it.",
+            Reason.TOO_LARGE,
+        )
+
     def _declared(self) -> float:
         """The seconds that the file should have; 0 where it does not say, or says nonsense."""
         seconds = declared(self._path, self._container, self._stream)
-        return seconds if seconds <= self._limits.audio_hours * 3600 else 0.0
+        return 0.0 if self._too_long(seconds) else seconds
 
     def _blocks(self) -> Iterator[Sound]:
         import av
