@@ -117,12 +117,18 @@ def rrf(candidates: Sequence[Candidate]) -> None:
 
 
 def gated(
-    candidates: Sequence[Candidate], shown: Callable[[Candidate], bool], rare: frozenset[str]
+    candidates: Sequence[Candidate],
+    shown: Callable[[Candidate], bool],
+    rare: Sequence[frozenset[str]],
 ) -> None:
     """What `shown` admits and has a cosine, by cosine; of the rest, the two best that hold a rare
-    term of the query come after it (specification, section 10). Others sink below."""
+    word of the query come after it (specification, section 10). Others sink below."""
     semantic = {each.chunk_id for each in candidates if each.cosine is not None and shown(each)}
-    late = [each for each in candidates if each.chunk_id not in semantic and each.matched & rare]
+    late = [
+        each
+        for each in candidates
+        if each.chunk_id not in semantic and any(word <= each.matched for word in rare)
+    ]
     late.sort(key=lambda each: (-(each.keyword or 0.0), each.chunk_id))
     floor = {each.chunk_id: 0.01 / place for place, each in enumerate(late[:2], 1)}
     for each in candidates:

@@ -130,10 +130,13 @@ class KeywordTrack:
         known = self._frequencies(tuple(texts))
         return {text: self._term(text, known.get(text, 0)) for text in texts}
 
-    def rare(self, share: float) -> frozenset[str]:
-        """The terms in at most max(5, share of the chunks), and in at most half of them."""
+    def rare(self, share: float) -> list[frozenset[str]]:
+        """The query's words (the tokens of each) whose rarest token is in at most max(5, share of
+        the chunks), and in at most half of them."""
         most = min(max(5.0, share * self.rows), self.rows / 2)
-        return frozenset(term.text for term in self.terms if term.forms and term.df <= most)
+        known = {term.text: term.df for term in self.terms if term.forms}
+        words = (word for word in self.query.content if word <= known.keys())
+        return [word for word in words if min(known[token] for token in word) <= most]
 
     def candidates(self, scope: Scope, limit: int) -> list[int]:
         """Chunk ids of the `limit` best matches, as FTS5's BM25 sees it (four times as many from

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from seoga.text.endings import grammar_terms
+from seoga.text.endings import content_words, grammar_terms
 from seoga.text.language import Language, language_of
 from seoga.text.normal import compatible
 from seoga.text.tokens import query_terms
@@ -23,7 +23,8 @@ _DECIMAL = re.compile(r"\d+\.\d+|.*://.*|.*\.", re.S)
 class Query:
     """`text` is bounded and clean (what is embedded); `terms` are distinct tokens of the keyword
     index; `identifiers` those terms that name one thing (ADR-0005, v2.3.1, err_token_expired);
-    `grammar` those that ask for nothing: particles, endings, function words. Not all are."""
+    `grammar` those that ask for nothing: particles, endings, function words. Not all are.
+    `content`: the tokens of each word that asks for something."""
 
     text: str
     terms: tuple[str, ...]
@@ -31,6 +32,7 @@ class Query:
     words: int
     language: Language
     grammar: frozenset[str] = frozenset()
+    content: tuple[frozenset[str], ...] = ()
 
     @property
     def short(self) -> bool:
@@ -60,6 +62,7 @@ def analyse(text: str) -> Query:
         words=sum(1 for word in clean.split() if query_terms(word)),
         language=language_of(clean),
         grammar=grammar if len(grammar) < len(terms) else frozenset(),
+        content=tuple(content_words(_PARTICLE.sub(" ", clean))),
     )
 
 

@@ -66,6 +66,22 @@ def grammar_terms(text: str) -> frozenset[str]:
     return frozenset(soft - hard)
 
 
+def content_words(text: str) -> list[frozenset[str]]:
+    """The tokens of each word of a query that asks for something: of a Hangul word those of its
+    stem. What holds only some of a word's bigrams holds another word."""
+    out: list[frozenset[str]] = []
+    for word in compatible(text).split():
+        runs = (run for run in _RUN.findall(word) if run not in _WORDS)
+        out += [frozenset(query_terms_in_order(run[: stem_length(run)])) for run in runs]
+        rest = [part for part in _RUN.sub(" ", word).split() if not _is_function(part)]
+        out += [frozenset(query_terms(part)) for part in rest]
+    return [word for word in dict.fromkeys(out) if word]
+
+
+def _is_function(word: str) -> bool:
+    return word.strip(".,;:!?()[]\"'").casefold() in _ENGLISH_WORDS
+
+
 def query_terms_in_order(run: str) -> list[str]:
     """The bigrams of a Hangul run, repeats kept; a lone syllable is itself."""
     return [run] if len(run) == 1 else [run[at : at + 2] for at in range(len(run) - 1)]

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seoga.search.query import analyse
-from seoga.text.endings import grammar_terms, stem_length
+from seoga.text.endings import content_words, grammar_terms, stem_length
 
 
 @pytest.mark.parametrize(
@@ -44,3 +44,11 @@ def test_what_is_looked_for_elsewhere_in_the_query_is_no_grammar() -> None:
 def test_no_query_is_grammar_alone(text: str) -> None:
     query = analyse(text)
     assert query.grammar < set(query.terms) or not query.terms
+
+
+def test_the_words_of_a_query_that_ask_for_something_are_told_whole() -> None:
+    found = content_words("나무가 왜 ADR-0005 위에 있나요? What is the 삼각형")
+    assert frozenset({"나무"}) in found
+    assert frozenset({"삼각", "각형"}) in found
+    assert frozenset({"adr-0005", "adr", "0005"}) in found
+    assert all("무가" not in word and "what" not in word and "왜" not in word for word in found)

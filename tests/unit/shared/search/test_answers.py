@@ -206,6 +206,60 @@ def test_a_filter_is_applied_before_the_cut(shelf: Shelf) -> None:
     assert "filters" in shelf.search("배포 일정", labels=("nobody",)).message
 
 
+@pytest.mark.parametrize("mode", ["auto", "bm25", "vector"])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"modified_after": "2026-01-15"},
+        {"modified_before": "2025-01-15"},
+        {"lang": "en"},
+        {"exclude": ("many",)},
+        {"labels": ("docs",)},
+        {"file_types": ("txt",)},
+        {"path_glob": "few/*"},
+    ],
+)
+def test_every_filter_works_inside_the_search(
+    shelf: Shelf, mode: str, options: dict[str, Any]
+) -> None:
+    """What passes it is nearer to nothing than 120 others, and is found all the same."""
+    for number in range(120):
+        shelf.put(f"many/{number}.md", f"deploy schedule 배포 일정 안내 {number}번", label="wiki")
+    day = 1_780_000_000 if "modified_after" in options else 1_730_000_000
+    text = "deploy schedule, told in a long page about something else. " * 6
+    shelf.put("few/one.txt", text, format="text", mtime_ns=day * 10**9)
+    shelf.embed()
+    found = shelf.paths("deploy schedule", mode=mode, threshold=0.01, **options)
+    assert found == ["few/one.txt"]
+
+
+def test_filters_hold_in_every_base_that_is_searched(make_shelf: Make) -> None:
+    shelves = [make_shelf("first"), make_shelf("second")]
+    for number, one in enumerate(shelves):
+        one.put("a.md", f"parking fee of pier {number} is paid at the gate", label="rules")
+        one.put("b.md", f"parking fee of pier {number} was discussed at length", label="minutes")
+        one.embed()
+    request = SearchRequest("parking fee pier", labels=("rules",), fold=False)
+    answer = search([one.kb for one in shelves], request, shelves[0].embedder)
+    assert {(hit.kb_id, hit.path) for hit in answer.hits} == {
+        ("first", "a.md"),
+        ("second", "a.md"),
+    }
+
+
+def test_passages_that_overlap_are_folded_and_others_move_up(shelf: Shelf) -> None:
+    words = [f"word{number}" for number in range(40)]
+    first, next_one = " ".join(words[:38]), " ".join(words[2:])
+    shelf.put("a.md", f"harbour dues {first}\n\nharbour dues {next_one}")
+    shelf.put("b.md", "harbour dues are paid monthly by every operator at the pier office")
+    far = " ".join(f"other{number}" for number in range(90))
+    shelf.put("c.md", f"harbour dues {far}")
+    shelf.embed()
+    answer = shelf.search("harbour dues", top_k=3)
+    assert answer.folded == 1
+    assert sorted(hit.path for hit in answer.hits) == ["a.md", "b.md", "c.md"]
+
+
 def test_dates_filter_by_the_last_change(shelf: Shelf) -> None:
     for day, path in ((1, "old.md"), (20, "new.md")):
         shelf.put(path, f"회의록 {path}", mtime_ns=(1_767_225_600 + day * 86_400) * 10**9)

@@ -110,9 +110,23 @@ def test_gated_lets_two_keyword_hits_follow_the_semantic_ones() -> None:
     common = Candidate(5, 5, cosine=0.1, keyword=0.9, matched=frozenset({"common"}))
     every = [close, common, *rare]
     bar = Bar(0.5, 0.99)
-    fusion.gated(every, bar.admits, frozenset({"rare"}))
+    fusion.gated(every, bar.admits, [frozenset({"rare"})])
     assert [each.chunk_id for each in fusion.in_order(every)][:3] == [1, 4, 3]
     assert [each.chunk_id for each in every if bar.admits(each)] == [1, 3, 4]
+
+
+def test_gated_needs_a_rare_word_whole(shelf: Shelf) -> None:
+    shelf.put("form.md", "도형 가운데 오각형을 그립니다.")
+    for number in range(12):
+        shelf.put(f"{number}.md", f"다른 글 {number}")
+    with reading(shelf.kb.db_path) as conn:
+        rare = KeywordTrack(conn, analyse("삼각형을 오각형으로")).rare(0.01)
+    assert rare == [frozenset({"오각", "각형"})]
+    part = Candidate(1, 1, cosine=0.1, keyword=0.5, matched=frozenset({"각형"}))
+    whole = Candidate(2, 2, cosine=0.1, keyword=0.5, matched=frozenset({"오각", "각형"}))
+    bar = Bar(0.5, 0.99)
+    fusion.gated([part, whole], bar.admits, rare)
+    assert [each.chunk_id for each in (part, whole) if bar.admits(each)] == [2]
 
 
 def test_equal_scores_come_in_a_fixed_order() -> None:
@@ -331,7 +345,7 @@ def test_support_orders_hits_and_admits_none() -> None:
     once = Candidate(1, 1, cosine=0.34, keyword=0.0)
     often = Candidate(2, 2, cosine=0.33, support=0.05, keyword=0.0)
     shown = Bar(0.3, None).admits
-    for fuse in (fusion.convex, lambda found: fusion.gated(found, shown, frozenset())):
+    for fuse in (fusion.convex, lambda found: fusion.gated(found, shown, [])):
         fuse([once, often])
         assert fusion.in_order([once, often])[0] is often
     fusion.rank_tracks([once, often])
