@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from pathlib import Path
 from typing import Any
 
 import anyio
@@ -81,6 +83,26 @@ def test_every_tool_is_typed_described_and_annotated(url: str, mode: str) -> Non
         )
         for parameter in tool.input_schema["properties"].values():
             assert parameter["description"]
+
+
+def test_the_readme_says_what_each_tool_takes(url: str) -> None:
+    async def listed() -> list[Any]:
+        async with Client(url) as client:
+            return list((await client.list_tools()).tools)
+
+    page = (Path(__file__).resolve().parents[2] / "README.md").read_text(encoding="utf-8")
+    told: dict[str, list[set[str]]] = {}
+    for line in page.splitlines():
+        cells = [set(re.findall(r"`(\w+)`", cell)) for cell in line.split("|")[1:-1]]
+        if len(cells) == 3 and cells[0] <= TOOLS:
+            told |= dict.fromkeys(cells[0], cells[1:])
+    assert told == {
+        tool.name: [
+            set(tool.input_schema.get("required", ())),
+            set(tool.input_schema["properties"]) - set(tool.input_schema.get("required", ())),
+        ]
+        for tool in anyio.run(listed)
+    }
 
 
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
