@@ -34,8 +34,11 @@ T = TypeVar("T")
 MAX_FILES = 1024
 MAX_CHARS = 4_000_000
 MOST_TROUBLES = 100
-# A batch waits this long where more is coming all the time, and half a second where it is not.
+# A batch waits this long where more is coming all the time, and half a second where it is not. On
+# a slow machine it waits as long as the last one took to write, or most time would go into common
+# terms.
 MAX_AGE_S, IDLE_AGE_S = 2.0, 0.5
+SLOW_AGE_S = 10.0
 
 
 @dataclass(slots=True)
@@ -72,17 +75,19 @@ class Writer:
         self._kept: list[Kept] = []
         self._touches: list[Touch] = []
         self._chars = 0
-        self._since = 0.0
+        self._since = self._took = 0.0
 
     def flush_if_due(self, idle: bool = True) -> None:
         """Writes the batch when it is full or old; `idle`: nothing more is there to be taken."""
         files = len(self._texts) + len(self._rows) + len(self._touches)
-        old = files and time.monotonic() - self._since >= (IDLE_AGE_S if idle else MAX_AGE_S)
+        most = IDLE_AGE_S if idle else max(MAX_AGE_S, min(self._took, SLOW_AGE_S))
+        old = files and time.monotonic() - self._since >= most
         if files >= MAX_FILES or self._chars >= MAX_CHARS or old:
             self.flush()
 
     def flush(self) -> None:
         """Writes the batch: files with text, files without, new stamps."""
+        started = time.monotonic()
         if self._texts:
             self._store.commit_packed(self._texts, reuse=self._reuse)
         if self._rows:
@@ -90,6 +95,7 @@ class Writer:
         if self._touches:
             self._store.touch(self._touches)
         self._texts, self._rows, self._kept, self._touches, self._chars = [], [], [], [], 0
+        self._took = time.monotonic() - started
 
     @singledispatchmethod
     def take(self, message: object) -> None:
