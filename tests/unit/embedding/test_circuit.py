@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from seoga.contracts.deadline import within
 from seoga.contracts.embedding import Context, Excerpt, Passage, PassageVectors, of_provider
 from seoga.errors import EmbeddingFailed, MissingDependency, ProviderFault
 from seoga.models import ContextSpec, EmbeddingSpec
@@ -215,6 +216,64 @@ def test_an_open_circuit_wakes_those_who_wait_for_a_turn() -> None:
     waiting.join(10)
     assert isinstance(ended[0], NotMade)
     assert gate.calls == FAILURES
+
+
+def test_nobody_in_a_long_line_is_forgotten() -> None:
+    gate = Gate("p", CALLS)
+    passed(gate)
+    together, most, lock = 0, 0, threading.Lock()
+
+    def work() -> None:
+        nonlocal together, most
+        for _ in range(5):
+            with gate.turn(""):
+                with lock:
+                    together += 1
+                    most = max(most, together)
+                threading.Event().wait(0.001)
+                with lock:
+                    together -= 1
+
+    threads = [threading.Thread(target=work) for _ in range(8 * CALLS)]
+    started = time.monotonic()
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert gate.calls == 1 + 5 * len(threads)
+    assert most <= CALLS
+    # Whoever is not woken looks again only after five seconds: that many would take far longer.
+    assert time.monotonic() - started < 60
+
+
+def test_one_that_was_woken_and_gives_up_leaves_its_place_to_the_next() -> None:
+    gate = Gate("p", 1)
+    passed(gate)
+    inside, leave, ended = threading.Event(), threading.Event(), threading.Event()
+
+    def first() -> None:
+        with gate.turn(""):
+            inside.set()
+            leave.wait(20)
+
+    def impatient() -> None:
+        with suppress(CallFailed), within(0.2):
+            passed(gate)
+
+    def last() -> None:
+        passed(gate)
+        ended.set()
+
+    threads = [threading.Thread(target=one) for one in (first, impatient, last)]
+    threads[0].start()
+    assert inside.wait(20)
+    for thread in threads[1:]:
+        thread.start()
+    threads[1].join(20)
+    leave.set()
+    assert ended.wait(20)
+    for thread in threads:
+        thread.join(20)
 
 
 def test_nothing_begins_after_an_error_and_what_is_done_is_kept() -> None:
