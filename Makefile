@@ -43,7 +43,7 @@ dev: .venv/.run-installed ## the four services as processes on 127.0.0.1, ports 
 	@PORT=$(AT) exec deploy/dev
 
 test: install ## unit, contract and end-to-end tests that need no container engine
-	$(BIN)/pytest -n auto --dist loadfile -m "not containers and not chaos"
+	$(BIN)/pytest -n auto --dist loadfile --no-loadscope-reorder -m "not containers and not chaos"
 
 lint: install ## style, import rules, size limits
 	$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/lint-imports && $(BIN)/python .ci/size_limits.py

@@ -7,18 +7,21 @@ import socket
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Protocol
 
-import httpx
 import pytest
 
 from seoga import metrics
-from seoga.settings import Settings, settings
+from seoga.settings import Settings, one_thread_a_product, settings
+
+from .longest import LONGEST
+from .waiting import answers, when
 
 CHECKOUT = Path(__file__).resolve().parent.parent
+# As in every command: queries of tests that run side by side would spin for each other's cores.
+one_thread_a_product()
 # Read before the isolation below takes SEOGA_HANDED away.
 HANDED = Path(Settings().handed or CHECKOUT.parent / "shared" / "corpus")
 
@@ -35,6 +38,12 @@ def pytest_configure(config: pytest.Config) -> None:
     settings.cache_clear()
     # As in a service: what is counted here is looked at.
     metrics.serve()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The order that `make test` hands files out in (`--dist loadfile --no-loadscope-reorder`)."""
+    rank = {CHECKOUT / "tests" / name: at for at, name in enumerate(LONGEST)}
+    items.sort(key=lambda item: rank.get(item.path, len(rank)))
 
 
 @pytest.fixture(autouse=True)
@@ -120,13 +129,10 @@ def start_service(
             )
         started.append(process)
         url = f"http://127.0.0.1:{port}"
-        deadline = time.monotonic() + 30
-        while time.monotonic() < deadline and process.poll() is None:
-            try:
-                if httpx.get(f"{url}/health", timeout=5).is_success:
-                    return url
-            except httpx.TransportError:
-                time.sleep(0.05)
+        # It says in its log that it listens, or why it does not.
+        when(logs, lambda: process.poll() is not None or answers(f"{url}/health"))
+        if process.poll() is None:
+            return url
         pytest.fail(f"{name} did not start:\n{log.read_text(errors='replace')[-4000:]}")
 
     yield start

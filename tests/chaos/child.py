@@ -81,6 +81,9 @@ class LoggedEmbedding:
     def embed_query(self, text: str, spec: Any) -> Any:
         return self._inner.embed_query(text, spec)
 
+    def embed_queries(self, texts: Sequence[str], spec: Any) -> Any:
+        return self._inner.embed_queries(texts, spec)
+
     def prompt_id(self, spec: Any) -> Any:
         return self._inner.prompt_id(spec)
 

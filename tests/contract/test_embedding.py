@@ -79,6 +79,11 @@ def test_the_card_says_what_the_vectors_are(port: Embedding, spec: EmbeddingSpec
     card = port.card(spec)
     assert card.provider == spec.provider
     assert port.embed_query("x", spec).shape == (card.dimension,)
+    texts = ["휴가 규정", "annual leave", ""]
+    together = port.embed_queries(texts, spec)
+    for one, text in zip(together, texts, strict=True):
+        assert one @ port.embed_query(text, spec) == pytest.approx(1, abs=1e-4)
+    assert port.embed_queries([], spec) == []
     assert 0 < card.threshold < 1
 
 

@@ -7,7 +7,6 @@ import os
 import re
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -20,6 +19,8 @@ from seoga.search.engine import search
 from seoga.search.request import SearchRequest
 from seoga.settings import settings
 from seoga.wiring import Stack
+
+from ..waiting import answers, when
 
 
 @pytest.fixture(scope="module")
@@ -42,14 +43,8 @@ def fake(
             env=dict(os.environ),
         )
     url = f"http://127.0.0.1:{port}"
-    deadline = time.monotonic() + 30
-    while True:
-        try:
-            assert "fake" in httpx.get(url).json()["notice"]
-            break
-        except httpx.TransportError:
-            assert time.monotonic() < deadline, log.read_text()
-            time.sleep(0.05)
+    when(log.parent, lambda: answers(url))
+    assert "fake" in httpx.get(url).json()["notice"]
     assert "no model behind it" in log.read_text()
     yield url
     process.terminate()

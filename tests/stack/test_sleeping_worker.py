@@ -6,8 +6,9 @@ import json
 import signal
 import subprocess
 import sys
+import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -19,6 +20,8 @@ from seoga.storage.jobs import Queue
 from seoga.storage.leases import WORKER, holder
 from seoga.wiring import Stack
 from seoga_indexer.orchestrator import drain
+
+from ..waiting import when
 
 CHILD = Path(__file__).with_name("sleeping_worker.py")
 ROWS = "SELECT id, kb_id, status, started_at, ended_at, result, last_error FROM jobs ORDER BY id"
@@ -59,11 +62,12 @@ def sleeper(base: Path, queue: Queue) -> Iterator[subprocess.Popen[str]]:
     process.communicate()
 
 
-def until(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 20
-    while not condition():
-        assert time.monotonic() < deadline, "it did not happen in time"
-        time.sleep(0.02)
+def outlived(base: Path) -> None:
+    """Waits until the lease of a worker that stands still has run out."""
+    with closing(open_reader(base / "queue.db", "queue")) as conn:
+        (expires,) = conn.execute("SELECT max(expires_ns) FROM leases").fetchone()
+    threading.Event().wait(max(0.0, (expires - time.time_ns()) / 1e9))
+    assert nobody_works(base)
 
 
 def nobody_works(base: Path) -> bool:
@@ -79,10 +83,15 @@ def rows(base: Path) -> list[tuple[object, ...]]:
 def test_a_running_worker_keeps_its_lease(
     base: Path, queue: Queue, sleeper: subprocess.Popen[str]
 ) -> None:
-    deadline = time.monotonic() + 2
-    while time.monotonic() < deadline:
+    seen: set[int] = set()
+
+    def renewed() -> bool:
         assert not nobody_works(base)
-        time.sleep(0.05)
+        with closing(open_reader(base / "queue.db", "queue")) as conn:
+            seen.update(row[0] for row in conn.execute("SELECT heartbeat_ns FROM leases"))
+        return len(seen) > 5
+
+    when(base, renewed, 20)
     out, _ = sleeper.communicate("\n")
     assert json.loads(out) == {"worked": True, "outcomes": {"done": 1}}
 
@@ -91,7 +100,7 @@ def test_a_worker_that_wakes_late_writes_nothing_into_the_queue(
     base: Path, queue: Queue, sleeper: subprocess.Popen[str]
 ) -> None:
     sleeper.send_signal(signal.SIGSTOP)
-    until(lambda: nobody_works(base))
+    outlived(base)
     assert queue.state("kb").status == "queued"
     stack = Stack(Settings(base_path=base))
     assert drain(stack) == {"done": 1, "failed": 0, "cancelled": 0, "troubles": []}
@@ -109,7 +118,7 @@ def test_a_late_worker_does_not_end_the_run_of_its_successor(
     base: Path, queue: Queue, sleeper: subprocess.Popen[str]
 ) -> None:
     sleeper.send_signal(signal.SIGSTOP)
-    until(lambda: nobody_works(base))
+    outlived(base)
     successor = subprocess.Popen(
         [sys.executable, CHILD, base], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     )

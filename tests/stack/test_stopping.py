@@ -5,30 +5,15 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import httpx
 import psutil
 import pytest
 
+from ..waiting import answers, when
+
 CHECKOUT = Path(__file__).resolve().parents[2]
-
-
-def until(condition: Callable[[], bool], seconds: float = 30) -> None:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, "it did not happen in time"
-        time.sleep(0.05)
-
-
-def answers(url: str) -> bool:
-    try:
-        return httpx.get(f"{url}/health", timeout=5).is_success
-    except httpx.TransportError:
-        return False
 
 
 @pytest.mark.parametrize("name", ["gateway", "indexer"])
@@ -45,8 +30,8 @@ def test_the_worker_of_a_killed_master_ends_too(
     workers = master.children(recursive=True)
     assert workers
     master.kill()
-    until(lambda: not any(one.is_running() for one in workers))
-    assert not answers(url)
+    assert not psutil.wait_procs(workers, timeout=30)[1]
+    assert not answers(f"{url}/health")
 
 
 @pytest.mark.slow
@@ -63,9 +48,9 @@ def test_the_four_processes_end_quietly_with_status_0(
             stderr=output,
             start_new_session=True,
         )
-    urls = [f"http://127.0.0.1:{free_row + offset}" for offset in range(4)]
+    urls = [f"http://127.0.0.1:{free_row + offset}/health" for offset in range(4)]
     try:
-        until(lambda: all(map(answers, urls)), 60)
+        when(tmp_path, lambda: all(map(answers, urls)))
         children = psutil.Process(process.pid).children(recursive=True)
         process.send_signal(number)
         assert process.wait(timeout=30) == 0

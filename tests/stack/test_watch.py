@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
 from pathlib import Path
@@ -20,15 +19,10 @@ from seoga.storage.database import open_reader
 from seoga.storage.jobs import Queue
 from seoga.storage.leases import WORKER, Lease
 
+from ..waiting import when
+
 SEOGA = Path(sys.executable).with_name("seoga")
 QUICK = {"SEOGA_WATCH_SETTLE_S": "0.2", "SEOGA_WATCH_POLL_S": "0.3"}
-
-
-def until(condition: Callable[[], Any], seconds: float = 60) -> None:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, "it did not happen in time"
-        time.sleep(0.05)
 
 
 @pytest.fixture
@@ -82,11 +76,11 @@ def test_changes_are_indexed_here_until_ctrl_c(
     docs: Path, base_path: Path, tmp_path: Path, watch: Any, number: signal.Signals
 ) -> None:
     process = watch()
-    until(lambda: indexed(base_path / "kb") == {"a.md": 5})
+    when(base_path, lambda: indexed(base_path / "kb") == {"a.md": 5})
     (docs / "b.md").write_text("banana")
-    until(lambda: "b.md" in indexed(base_path / "kb"))
+    when(base_path, lambda: "b.md" in indexed(base_path / "kb"))
     add_kb(base_path, "later", docs)
-    until(lambda: len(indexed(base_path / "later")) == 2)
+    when(base_path, lambda: len(indexed(base_path / "later")) == 2)
     process.send_signal(number)
     assert process.wait(timeout=30) == 0
     said = (tmp_path / "watch.log").read_text()
@@ -99,9 +93,9 @@ def test_one_knowledge_base_outside_the_base_path_is_watched_by_its_path(
 ) -> None:
     folder = add_kb(tmp_path / "elsewhere", "mine", docs)
     watch("--path", folder)
-    until(lambda: indexed(folder) == {"a.md": 5})
+    when(folder, lambda: indexed(folder) == {"a.md": 5})
     (docs / "a.md").write_text("apple and pear")
-    until(lambda: indexed(folder) == {"a.md": 14})
+    when(folder, lambda: indexed(folder) == {"a.md": 14})
     assert not (tmp_path / "base" / "kb" / "rag.db").exists()
 
 
@@ -110,7 +104,7 @@ def test_where_somebody_works_the_queue_the_run_is_queued(
 ) -> None:
     with closing(Queue(base_path / "queue.db")) as queue, Lease.acquire(queue.path, WORKER):
         watch()
-        until(lambda: queue.state("kb").status == "queued")
+        when(base_path, lambda: queue.state("kb").status == "queued")
     assert not (base_path / "kb" / "rag.db").exists()
 
 
@@ -131,11 +125,11 @@ def test_the_indexer_service_indexes_what_changes(
         SEOGA_WATCH_MODE=mode,
         **QUICK,
     )
-    until(lambda: indexed(base_path / "kb") == {"a.md": 5})
+    when(base_path, lambda: indexed(base_path / "kb") == {"a.md": 5})
     (docs / "b.md").write_text("banana")
-    until(lambda: "b.md" in indexed(base_path / "kb"))
+    when(base_path, lambda: "b.md" in indexed(base_path / "kb"))
     (docs / "a.md").unlink()
-    until(lambda: indexed(base_path / "kb") == {"b.md": 6})
+    when(base_path, lambda: indexed(base_path / "kb") == {"b.md": 6})
     (base_path / "kb" / "config.json").unlink()
     add_kb(base_path, "later", docs)
-    until(lambda: indexed(base_path / "later") == {"b.md": 6})
+    when(base_path, lambda: indexed(base_path / "later") == {"b.md": 6})

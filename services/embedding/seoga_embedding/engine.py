@@ -123,6 +123,21 @@ class EmbeddingEngine:
                 self._queries.popitem(last=False)
         return vector
 
+    def embed_queries(self, texts: Sequence[str], spec: EmbeddingSpec) -> list[Vector]:
+        """See `Embedding`; not cached. Raises EmbeddingFailed."""
+        if self._sender(spec) is not None or not texts:
+            return [self.embed_query(text, spec) for text in texts]
+        row = self._open(spec)[1]
+        words = [" ".join(clean(text).split())[: row.max_chars] for text in texts]
+        with self._model_lock:
+            raw = self._open(spec)[0].embed([row.query_prefix + one for one in words], "query")
+        vectors, good = checked(raw, len(texts), row.dimension)
+        if not good.all():
+            raise EmbeddingFailed(
+                "The model gave no usable vector for a query.", fault=ProviderFault.BAD_OUTPUT
+            )
+        return list(vectors)
+
     def contextualize(
         self, excerpts: Sequence[Excerpt], spec: ContextSpec
     ) -> list[Context | EmbeddingFailed]:

@@ -50,4 +50,4 @@ def _embed(kb: Kb, store: DocumentStore, embedding: Embedding) -> Embed | None:
     from seoga.search.query_vectors import spec_of
 
     spec = spec_of(kb, live[1])
-    return lambda text: unless_stopped(lambda: embedding.embed_query(text, spec))
+    return lambda texts: unless_stopped(lambda: embedding.embed_queries(texts, spec))

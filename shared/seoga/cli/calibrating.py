@@ -75,7 +75,7 @@ def _measured(kb: Kb, stack: Stack) -> dict[str, Any]:
         with lease:
             store.lease = lease
             found = noise.calibrate(
-                store.conn, lambda text: stack.embedding.embed_query(text, spec)
+                store.conn, lambda texts: stack.embedding.embed_queries(texts, spec)
             )
             if found is None:
                 raise NotFound(f"{kb.name} has no two documents with vectors")

@@ -18,7 +18,7 @@ from seoga.storage import generations
 from seoga.storage.vectors import unpack
 
 Float32 = NDArray[np.float32]
-Embed = Callable[[str], Float32]
+Embed = Callable[[Sequence[str]], Sequence[Float32]]
 
 KEY: Final = "calibration"
 PAIRS: Final = 2_000
@@ -61,8 +61,8 @@ class Calibration:
 def calibrate(conn: sqlite3.Connection, embed: Embed | None = None) -> Calibration | None:
     """Measures the live generation; None where two documents with vectors are not there.
 
-    `embed` makes the vector of a query text, for the pseudo-queries; None leaves them out. The same
-    index gives the same numbers.
+    `embed` makes the vectors of query texts, for the pseudo-queries; None leaves them out. The
+    same index gives the same numbers.
     """
     live = generations.live(conn)
     if live is None:
@@ -188,15 +188,19 @@ def _interval(ordered: Sequence[float]) -> tuple[float, float, float]:
 def _best_of(
     sample: Sequence[_Passage], embed: Embed, chance: np.random.Generator
 ) -> dict[str, dict[str, float]]:
+    asked = [
+        (name, sample[at], _cut(sample[at].text, words, chance))
+        for name, words in _BANDS.items()
+        for at in chance.permutation(len(sample))[:_PER_BAND]
+    ]
+    found: dict[str, list[float]] = {name: [] for name in _BANDS}
+    queries = embed([text for _, _, text in asked])
+    for (name, passage, _), query in zip(asked, queries, strict=True):
+        others = [each.score(query) for each in sample if each.file != passage.file]
+        if others:
+            found[name].append(max(others))
     out = {}
-    for name, words in _BANDS.items():
-        best = []
-        for at in chance.permutation(len(sample))[:_PER_BAND]:
-            passage = sample[at]
-            query = embed(_cut(passage.text, words, chance))
-            others = [each.score(query) for each in sample if each.file != passage.file]
-            if others:
-                best.append(max(others))
+    for name, best in found.items():
         if best:
             low, high = np.quantile(best, (0.5, _QUANTILE))
             out[name] = {

@@ -123,6 +123,9 @@ class CountingEmbedding:
     def embed_query(self, text: str, spec: EmbeddingSpec) -> Vector:
         return _bytes_of(text)[0]
 
+    def embed_queries(self, texts: Sequence[str], spec: EmbeddingSpec) -> list[Vector]:
+        return [self.embed_query(text, spec) for text in texts]
+
     def contextualize(
         self, excerpts: Sequence[Excerpt], spec: ContextSpec
     ) -> list[Context | EmbeddingFailed]:

@@ -43,6 +43,9 @@ class Counted:
     def embed_query(self, text: str, spec: EmbeddingSpec) -> Any:
         return self._inner.embed_query(text, spec)
 
+    def embed_queries(self, texts: Sequence[str], spec: EmbeddingSpec) -> Any:
+        return self._inner.embed_queries(texts, spec)
+
     def close(self) -> None:
         self._inner.close()
 

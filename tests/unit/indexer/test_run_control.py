@@ -14,7 +14,6 @@ import pytest
 
 from seoga.contracts.indexing import Progress, RunResult
 from seoga.errors import Busy, ConfigError, InvalidArgument, LeaseLost, ServiceUnavailable
-from seoga.models import EmbeddingSpec
 from seoga.storage.database import connect, open_writer
 from seoga.storage.leases import WRITER, Lease
 
@@ -114,7 +113,7 @@ def test_a_port_that_does_not_answer_before_the_work_holds_up_no_stop(
     run.start()
     assert held.made.wait(20)
     ask(place, cancel)
-    result = ended.result(timeout=10)
+    result = ended.result(timeout=30)
     assert (result.status, result.exit_code, result.indexed) == ("cancelled", 2, 0)
     assert place.embedding.calls == 0
     assert place.query("SELECT status FROM runs") == [("cancelled",)]
@@ -150,23 +149,22 @@ def test_vectors_that_are_awaited_hold_up_no_stop_and_none_are_asked_for_after_i
     assert place.embedding.calls == 1
 
 
-def test_a_calibration_is_left_when_the_run_is_stopped(place: Any, cancel: threading.Event) -> None:
+def test_a_calibration_is_left_when_the_run_is_stopped(
+    place: Any, cancel: threading.Event, held: Held
+) -> None:
     place.configure("hashing")
     for number in range(20):
         place.write(f"f{number:02}.md", f"text {number} of some more words than one")
-    asked: list[str] = []
-    answer = place.embedding.embed_query
-
-    def query(text: str, spec: EmbeddingSpec) -> Any:
-        asked.append(text)
-        cancel.set()
-        return answer(text, spec)
-
-    place.embedding.embed_query = query
-    assert place.run(cancel=cancel).calibration == ""
-    assert len(asked) == 1
+    answer, place.embedding.embed_queries = place.embedding.embed_queries, held
+    ended: Future[RunResult] = Future()
+    run = threading.Thread(target=lambda: ended.set_result(place.run(cancel=cancel)), daemon=True)
+    run.start()
+    assert held.made.wait(30)
+    cancel.set()
+    assert ended.result(timeout=30).calibration == ""
+    held.answered.set()
     assert set(place.states().values()) == {"Ready"}
-    place.embedding.embed_query = answer
+    place.embedding.embed_queries = answer
     assert "Calibration" in place.run().calibration
 
 

@@ -56,6 +56,9 @@ class Embedder:
         vector: Vector = self.provider.embed([text], "query")[0]
         return vector
 
+    def embed_queries(self, texts: Sequence[str], spec: EmbeddingSpec) -> list[Vector]:
+        return [self.embed_query(text, spec) for text in texts]
+
     def rerank(self, query: str, texts: Sequence[str], spec: RerankSpec) -> list[float]:
         if self.down:
             raise ServiceUnavailable("The embedding service does not answer.")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pytest
 
@@ -21,8 +23,8 @@ def fill(shelf: Shelf, count: int) -> None:
 
 
 def measured(shelf: Shelf) -> calibrate.Calibration:
-    def embed(text: str) -> np.ndarray:
-        return shelf.embedder.embed_query(text, SPEC)
+    def embed(texts: Sequence[str]) -> list[np.ndarray]:
+        return shelf.embedder.embed_queries(texts, SPEC)
 
     with reading(shelf.kb.db_path) as conn:
         found = calibrate.calibrate(conn, embed)
