@@ -131,7 +131,7 @@ def parse_xml(data: bytes, name: str = "") -> etree._Element:
         if "depth" in str(error).lower():
             raise ExtractionFailed(
                 f"{where} is nested too deep: more than {_DEPTH} elements in one another.",
-                "Save it with fewer tables inside tables, or as PDF.",
+                "Save it with fewer parts inside one another, or as PDF.",
                 Reason.TOO_LARGE,
             ) from error
         raise corrupt(f"{where} is damaged: it is not well-formed XML.") from error

@@ -54,6 +54,25 @@ def read(tmp_path: Path) -> Callable[..., Read]:
     return parse
 
 
+@pytest.fixture
+def events(tmp_path: Path) -> Callable[[str, bytes], tuple[str, ExtractionFailed | None]]:
+    """The text that a file gives before its end, and the failure that is told there."""
+
+    def parse(name: str, data: bytes) -> tuple[str, ExtractionFailed | None]:
+        path = tmp_path / "content"
+        path.write_bytes(data)
+        source = Input(path, name, Limits())
+        texts: list[str] = []
+        try:
+            for event in choose(source, formats(FORMATS)).parse(source):
+                texts += [event.text] if isinstance(event, Section) else []
+        except ExtractionFailed as error:
+            return "\n\n".join(texts), error
+        return "\n\n".join(texts), None
+
+    return parse
+
+
 @pytest.fixture(scope="module")
 def engine() -> Iterator[ExtractionEngine]:
     """An engine with two children."""

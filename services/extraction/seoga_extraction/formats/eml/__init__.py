@@ -12,7 +12,15 @@ from typing import Any
 from seoga.errors import ExtractionFailed, Reason
 from seoga.models import DocumentInfo, Section, SectionKind
 from seoga_extraction.format import Format, Input, Outline, Parsed, corrupt, one_line, under
-from seoga_extraction.formats.eml.parts import Part, body_of, charset_text, header, mend, size_of
+from seoga_extraction.formats.eml.parts import (
+    Part,
+    Sealed,
+    body_of,
+    charset_text,
+    header,
+    mend,
+    size_of,
+)
 
 _SHOWN = ("From", "To", "Cc", "Date", "Subject")
 _HEADER = re.compile(rb"^([A-Za-z][A-Za-z0-9-]{1,60}):[ \t]?\S?")
@@ -63,7 +71,7 @@ def parse(source: Input) -> Parsed:
 
 def _message(data: bytes) -> Message:
     try:
-        message: Message = BytesParser(policy=policy.compat32).parsebytes(data)
+        message: Message = BytesParser(Sealed, policy=policy.compat32).parsebytes(data)
     except RecursionError as error:
         raise corrupt("The parts of the message are nested too deep.") from error
     return message
@@ -149,5 +157,5 @@ FORMAT = Format(
     sniff=sniff,
     text=True,
     nests=True,
-    version="3",
+    version="4",
 )

@@ -5,15 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from email import policy
 from email.errors import HeaderParseError
 from email.header import decode_header
 from email.message import Message
+from email.parser import BytesHeaderParser
 from email.utils import collapse_rfc2231_value
 
 from seoga_extraction.format import decode, one_line
 
 MAX_PARTS = 1000
 MAX_DEPTH = 30
+_MESSAGE = "message/rfc822"
 _TAG = re.compile(r"<[^<>]*>")
 _STRUCTURE = re.compile(r"<(?:table|h[1-6]|[uo]l|pre)\b", re.I)
 
@@ -26,6 +29,16 @@ class Part:
     name: str
     charset: str
     data: bytes
+
+
+class Sealed(Message):
+    """A message whose parser takes a message inside as the bytes of an attachment: what is in it,
+    and in that one, is parsed where it is read, not over and over on every level around it."""
+
+    def get_content_maintype(self) -> str:
+        """As in the headers, but "application" for a message, which parsers go into."""
+        sealed = self.get_content_type() == _MESSAGE
+        return "application" if sealed else super().get_content_maintype()
 
 
 def mend(message: Message) -> None:
@@ -93,7 +106,7 @@ def _better(plain: Part | None, rich: Part | None) -> Part | None:
 def _leaves(message: Message, depth: int) -> Iterator[tuple[Part, bool]]:
     """The leaves, and whether each is attached; a message inside one is a leaf of its own."""
     count = 0
-    if message.is_multipart() and message.get_content_type() != "message/rfc822":
+    if message.is_multipart():
         for inner in message.get_payload():
             if count >= MAX_PARTS or depth >= MAX_DEPTH or not isinstance(inner, Message):
                 return
@@ -102,11 +115,8 @@ def _leaves(message: Message, depth: int) -> Iterator[tuple[Part, bool]]:
         return
     kind = message.get_content_type()
     attached = message.get_content_disposition() == "attachment"
-    if kind == "message/rfc822":
-        inner_message = message.get_payload(0) if message.is_multipart() else None
-        if isinstance(inner_message, Message):
-            name = f"{header(inner_message, 'Subject') or 'message'}.eml"
-            yield Part(kind, name, "", inner_message.as_bytes()), True
+    if kind == _MESSAGE:
+        yield _message(message), True
         return
     data = message.get_payload(decode=True)
     charset = str(message.get_content_charset() or "")
@@ -114,6 +124,14 @@ def _leaves(message: Message, depth: int) -> Iterator[tuple[Part, bool]]:
     shown = kind.startswith("image/") and not attached and "Content-ID" in message
     name = "" if shown else _name(message)
     yield Part(kind, name, charset, data if isinstance(data, bytes) else b""), attached
+
+
+def _message(message: Message) -> Part:
+    data = message.get_payload(decode=True)
+    inside = data if isinstance(data, bytes) else b""
+    headers = BytesHeaderParser(policy=policy.compat32).parsebytes(inside)
+    mend(headers)
+    return Part(_MESSAGE, f"{header(headers, 'Subject') or 'message'}.eml", "", inside)
 
 
 def _name(message: Message) -> str:

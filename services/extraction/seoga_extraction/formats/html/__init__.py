@@ -9,6 +9,7 @@ from seoga.errors import ExtractionFailed, Reason
 from seoga.models import DocumentInfo
 from seoga_extraction.format import Format, Input, Parsed, one_line
 from seoga_extraction.formats.html import confluence, storage
+from seoga_extraction.formats.html.attributes import few_attributes
 from seoga_extraction.formats.html.relations import relations
 from seoga_extraction.formats.html.shallow import is_deep, shallow
 from seoga_extraction.formats.html.tree import MAX_DEPTH
@@ -36,6 +37,7 @@ def parse(source: Input) -> Parsed:
     stored = storage.is_storage(text)
     if stored:
         text = storage.readable(text)
+    text = few_attributes(text)
     # Given as bytes: a str with an XML declaration inside is refused.
     root = _tree(text, parser)
     meta = {"charset": charset, **_meta(root), **relations(root)}
@@ -104,5 +106,5 @@ FORMAT = Format(
     sniff=sniff,
     text=True,
     needs=("lxml",),
-    version="4",
+    version="5",
 )

@@ -43,5 +43,5 @@ FORMAT = Format(
     extensions=(".odt", ".ott", ".odm"),
     sniff=sniff,
     needs=("lxml", "cryptography"),
-    version="2",
+    version="3",
 )

@@ -30,7 +30,6 @@ _SILENT = frozenset(
 _LABELS = re.compile(r"\[\^e?\d+\]")
 MAX_HEADING = 200
 MAX_SPAN = 200
-MAX_DEPTH = 100
 
 
 @dataclass(slots=True)
@@ -129,7 +128,7 @@ class Body:
             mark = self._counters.mark(style, level, number(start, -1) if start else -1)
         for one in item:
             name = local(one)
-            if name == "list" and level < MAX_DEPTH:
+            if name == "list":
                 yield from self._list(one, style, level + 1)
             elif name == "h":
                 # Numbered headings stand in lists in older files.
@@ -188,23 +187,24 @@ class Body:
             rows.append(cells)
         return rows
 
-    def flat(self, root: _Element, notes: list[_Element], depth: int = 0) -> str:
-        """A cell or a note on one line; notes that hang on it are added to `notes`."""
+    def flat(self, root: _Element, notes: list[_Element]) -> str:
+        """A cell or a note on one line; notes that hang on it are added to `notes`. It calls itself
+        no deeper than the 256 elements that the XML may be deep."""
         parts: list[str] = []
         for one in root:
             name = local(one)
             if name in ("p", "h"):
                 line = self._line(one)
                 parts.append(line.text)
-                parts += [self.flat(box, notes, depth + 1) for box in line.boxes]
+                parts += [self.flat(box, notes) for box in line.boxes]
                 notes += line.notes
-            elif name == "table" and depth < MAX_DEPTH:
+            elif name == "table":
                 rows = (", ".join(cell for cell in row if cell) for row in self._rows(one, notes))
                 parts.append("; ".join(row for row in rows if row))
             elif name in ("list-item", "list-header"):
-                parts.append(f"- {self.flat(one, notes, depth + 1)}")
-            elif name and name not in _SILENT and depth < MAX_DEPTH:
-                parts.append(self.flat(one, notes, depth + 1))
+                parts.append(f"- {self.flat(one, notes)}")
+            elif name and name not in _SILENT:
+                parts.append(self.flat(one, notes))
         return one_line(" ".join(part for part in parts if part))
 
     def _notes(self, notes: list[_Element]) -> Iterator[Section]:

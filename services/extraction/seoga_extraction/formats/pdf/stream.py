@@ -14,6 +14,7 @@ from seoga.errors import ExtractionFailed, Reason
 from seoga.models import Place, Section, SectionKind
 from seoga_extraction.format import Input, corrupt
 from seoga_extraction.formats.pdf.bookmarks import Bookmarks, entries
+from seoga_extraction.formats.pdf.forms import Forms
 from seoga_extraction.formats.pdf.page import PageLayer, mupdf, picture, read
 from seoga_extraction.ocr.pages import Recogniser, tally, unrecognised
 from seoga_extraction.ocr.strategy import PageText
@@ -46,6 +47,7 @@ class _Tally:
     scans: int = 0
     broken: int = 0
     failed: ExtractionFailed | None = None
+    refused: ExtractionFailed | None = None
     held: list[Section] = field(default_factory=list)
 
 
@@ -56,6 +58,7 @@ class Pages:
         self._document = document
         self._source = source
         self._marks = Bookmarks(entries(document))
+        self._forms = Forms(document)
         self._tally = _Tally()
         self._recogniser: Recogniser | None = None
         self._waiting: deque[_Page] = deque()
@@ -71,6 +74,8 @@ class Pages:
                     mupdf().TOOLS.store_shrink(100)
             while self._waiting:
                 yield from self._finished(self._waiting.popleft())
+        if self._tally.refused:
+            raise self._tally.refused
         if not self._tally.found and self._tally.scans:
             raise self._without_text()
         if not self._tally.found and self._tally.broken:
@@ -80,7 +85,11 @@ class Pages:
         broken = (mupdf().mupdf.FzErrorBase, RuntimeError, ValueError)
         try:
             page = self._document[number - 1]
+            self._forms.check(page)
             opened = _Page(number, read(page))
+        except ExtractionFailed as error:
+            self._tally.refused = self._tally.refused or error
+            return _Page(number, PageLayer([]), failure=error.reason.value)
         except broken:
             # One broken page costs that page.
             self._tally.broken += 1

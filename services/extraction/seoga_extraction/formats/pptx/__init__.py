@@ -104,5 +104,10 @@ def sniff(source: Input) -> bool:
 
 
 FORMAT = Format(
-    "pptx", parse, (".pptx", ".pptm", ".ppsx", ".ppsm", ".potx"), sniff, needs=("lxml",)
+    "pptx",
+    parse,
+    (".pptx", ".pptm", ".ppsx", ".ppsm", ".potx"),
+    sniff,
+    needs=("lxml",),
+    version="2",
 )

@@ -32,7 +32,8 @@ SHAPES = frozenset(("sp", "grpSp", "graphicFrame", "pic", "cxnSp"))
 TITLES = ("title", "ctrTitle")
 # Placeholders that say the same on every slide.
 _FURNITURE = ("sldNum", "dt", "hdr")
-MAX_DEPTH = 60
+# Lists of diagrams are not indented further.
+_MAX_INDENT = 60
 _NO_POINTS = ("pres", "parTrans", "sibTrans", "doc")
 
 
@@ -48,11 +49,12 @@ class SlideReader:
     meta: dict[str, object]
     footers: set[str]
 
-    def sections(self, tree: _Element, depth: int = 0) -> Iterator[Section]:
-        """The sections of all shapes below a tree or a group, in reading order."""
+    def sections(self, tree: _Element) -> Iterator[Section]:
+        """The sections of all shapes below a tree or a group, in reading order. It may call itself
+        as deep as groups are nested: less than the 256 elements that the XML may be deep."""
         found: list[tuple[Box | None, list[Section]]] = []
         for shape in shapes(tree, SHAPES):
-            sections = list(self._shape(shape, depth))
+            sections = list(self._shape(shape))
             if sections:
                 found.append((self._box(shape), sections))
         for at in reading_order([box for box, _ in found]):
@@ -61,11 +63,10 @@ class SlideReader:
     def _box(self, shape: _Element) -> Box | None:
         return box_of(shape) or self.layout.box(placeholder(shape))
 
-    def _shape(self, shape: _Element, depth: int) -> Iterator[Section]:
+    def _shape(self, shape: _Element) -> Iterator[Section]:
         name = local(shape)
         if name == "grpSp":
-            if depth < MAX_DEPTH:
-                yield from self.sections(shape, depth + 1)
+            yield from self.sections(shape)
             return
         if name == "graphicFrame":
             yield from self._frame(shape)
@@ -122,15 +123,15 @@ class SlideReader:
         return Section(text, kind, self.path, place=Place(slide=self.number), meta=self.meta)
 
 
-def title_of(tree: _Element, depth: int = 0) -> str:
+def title_of(tree: _Element) -> str:
     """The text of the title placeholder, in a group or not; "" without one."""
     for shape in shapes(tree, SHAPES):
         own = placeholder(shape)
         title = ""
         if own is not None and own[0] in TITLES:
             title = one_line(body_text(child(shape, "txBody")).text)
-        elif local(shape) == "grpSp" and depth < MAX_DEPTH:
-            title = title_of(shape, depth + 1)
+        elif local(shape) == "grpSp":
+            title = title_of(shape)
         if title:
             return title
     return ""
@@ -156,7 +157,7 @@ def _diagram(root: _Element | None) -> str:
     while stack:
         own, level = stack.pop()
         if text := texts.pop(own, ""):
-            lines.append(f"{'  ' * min(max(level, 0), MAX_DEPTH)}- {text}")
+            lines.append(f"{'  ' * min(max(level, 0), _MAX_INDENT)}- {text}")
         deeper = sorted(below.pop(own, ()), reverse=True)
         stack += [(one, level + 1) for _, one in deeper]
     return "\n".join([*lines, *(f"- {text}" for text in texts.values() if text)])
