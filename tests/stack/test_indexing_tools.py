@@ -69,6 +69,27 @@ async def reindexed(client: Client, **arguments: Any) -> dict[str, Any]:
     return info
 
 
+def test_what_is_old_is_told_in_words_until_a_run_has_made_it_anew(kb: Kb) -> None:
+    async def session() -> None:
+        async with connected() as client:
+            assert (await reindexed(client))["stale"] == []
+            file = kb.folder / "config.json"
+            config = json.loads(file.read_text(encoding="utf-8"))
+            config |= {"chunking": {"targetChars": 300}, "embedding": {"provider": "hashing"}}
+            file.write_text(json.dumps(config), encoding="utf-8")
+            assert (await ask(client, "get_index_info"))["stale"] == [
+                "cut by another version or size of the chunker (2 files);"
+                " the next run makes that anew"
+            ]
+            assert (await reindexed(client))["stale"] == []
+            file.write_text(json.dumps(config | {"embedding": {"provider": "builtin"}}))
+            assert (await ask(client, "get_index_info"))["stale"] == [
+                "vectors are of hashing, configured is 'builtin'"
+            ]
+
+    anyio.run(session)
+
+
 def test_a_run_is_asked_for_followed_and_searched(kb: Kb, documents: Path) -> None:
     async def session() -> None:
         async with connected() as client:

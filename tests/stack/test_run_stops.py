@@ -130,9 +130,7 @@ def calls(desk: Watched) -> list[str]:
     ("stage", "stop"),
     [
         ("probe", terminate),
-        ("probe", interrupt),
-        ("vectors", terminate),
-        ("contexts", terminate),
+        ("vectors", interrupt),
         ("contexts", ask_by_file),
     ],
 )
@@ -167,9 +165,8 @@ def test_a_batch_that_is_being_looked_at_holds_up_no_stop(
     ("stage", "pause"),
     [
         ("probe", "retry-after"),
-        ("vectors", "retry-after"),
+        ("vectors", "backoff"),
         ("contexts", "retry-after"),
-        ("contexts", "backoff"),
     ],
 )
 def test_a_stop_ends_the_waiting_before_the_next_try(

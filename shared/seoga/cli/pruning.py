@@ -66,6 +66,7 @@ def _remove(base: Path, folder: Path) -> bool:
     except (OSError, SeogaError) as error:
         say(f"could not be removed: {folder}: {error}")
         return False
+    say(f"removed: {folder}")
     return True
 
 

@@ -14,6 +14,8 @@ import pytest
 
 from seoga.errors import ConfigError
 from seoga.settings import settings
+from seoga.storage.database import open_writer
+from seoga.storage.leases import Lease
 
 GUID = "0b0e6a52-2f5c-4c1e-9f0c-7a3f4f1f0a11"
 
@@ -214,7 +216,24 @@ def test_prune_orphans_removes_only_old_guid_folders_without_a_config(
     assert not orphan.exists()
     assert young.exists()
     assert all(folder.exists() for folder in kept)
-    assert str(kept[1]) in done.err
+    assert f"removed: {orphan}" in done.err
+    assert f"left alone (no config.json, not named by a GUID): {kept[1]}" in done.err
+    assert f"ago): {young}" in done.err
+
+
+def test_prune_orphans_leaves_a_folder_that_a_run_still_writes_and_names_it(
+    seoga: Any, base_path: Path
+) -> None:
+    orphan = base_path / str(uuid.uuid4())
+    orphan.mkdir()
+    open_writer(orphan / "rag.db").close()
+    with Lease.acquire(orphan / "rag.db"):
+        aged(orphan)
+        done = seoga("prune-orphans", f"--base-path={base_path}")
+    assert (done.code, done.json["failed"]) == (1, 1)
+    assert orphan.exists()
+    assert "left alone (a run of " in done.err
+    assert str(orphan) in done.err
 
 
 def test_a_bad_setting_is_one_line_naming_variable_and_value(
