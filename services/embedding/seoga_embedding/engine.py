@@ -40,7 +40,7 @@ class EmbeddingEngine:
 
     def __init__(self, config: Settings) -> None:
         self._config = config
-        self._opened: dict[EmbeddingSpec, tuple[Provider, ModelRow]] = {}
+        self._opened: dict[tuple[str, ModelRow], tuple[Provider, ModelRow]] = {}
         self._queries: OrderedDict[tuple[str, str], Vector] = OrderedDict()
         self._pool: Pool | None = None
         self._remotes: Remotes | None = None
@@ -248,10 +248,12 @@ class EmbeddingEngine:
             return self._remotes
 
     def _open(self, spec: EmbeddingSpec) -> tuple[Provider, ModelRow]:
+        # A model that is named and the same one by default are loaded once: it is 120 MiB.
+        key = (find_provider(spec).name, find_model(spec))
         with self._lock:
-            if spec not in self._opened:
-                self._opened[spec] = open_provider(spec)
-            return self._opened[spec]
+            if key not in self._opened:
+                self._opened[key] = open_provider(spec)
+            return self._opened[key]
 
     def _children(self) -> Pool:
         with self._lock:

@@ -273,3 +273,10 @@ def test_a_slow_model_gets_little_at_once() -> None:
     parts = list(batches(passages, 2, 8 * 380))
     assert max(len(part) for part in parts) <= 9
     assert sum(map(len, parts)) == 100
+
+
+def test_a_model_by_its_name_and_by_default_is_loaded_once(fresh: EmbeddingEngine) -> None:
+    by_default = EmbeddingSpec("builtin")
+    named = EmbeddingSpec("builtin", fresh.card(by_default).model, dimension=512)
+    assert fresh._open(named)[0] is fresh._open(by_default)[0]
+    assert fresh._open(EmbeddingSpec("hashing"))[0] is not fresh._open(by_default)[0]
