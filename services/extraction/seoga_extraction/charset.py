@@ -34,7 +34,7 @@ def is_text(data: bytes) -> bool:
     data = data[:_SAMPLE]
     name = bom(data)[0] or _wide(data)
     if name:
-        width = 4 if "32" in name else 2
+        width = 4 if "32" in name else 2 if "16" in name else 1
         text = data[: len(data) // width * width].decode(name, "replace")
         return len(_MARKS.findall(text)) <= len(text) * 0.02
     if b"\x00" in data:

@@ -128,13 +128,20 @@ class Input:
         """Whether it starts as a compound file (OLE) does."""
         return self.head.startswith(COMPOUND)
 
+    @property
+    def is_sound(self) -> bool:
+        """Whether a compound file names sizes of sectors that there are: 512 or 4096 bytes, and 64
+        (MS-CFB 2.2). Others would make the library ask for as much memory at once."""
+        sector, small = self.head[30:32], self.head[32:34]
+        return self.is_compound and sector in (b"\x09\0", b"\x0c\0") and small == b"\x06\0"
+
     @cached_property
     def compound(self) -> frozenset[str]:
         """The names in the root of a compound file, lower case; none where it is none, or where a
         cut lost their list."""
         import olefile
 
-        if not self.is_compound:
+        if not self.is_sound:
             return frozenset()
         try:
             with olefile.OleFileIO(self.path) as held:

@@ -23,12 +23,22 @@ _META = {"creator": "author", "language": "language", "date": "date", "publisher
 def parse(source: Input) -> Parsed:
     """Levels of headings stay as they are in the chapters; the book's title is no heading."""
     _check_rights(source)
-    folder, package = _package(source)
+    path, package = _package(source)
+    folder = dirname(path)
     title, meta = _about(package)
     yield DocumentInfo("epub", title, meta)
     names = _contents(source, package, folder)
-    for part in _spine(package, folder):
-        yield from _chapter(source, part, names.get(part, ""))
+    chapters = _spine(package, folder)
+    # Neither the package document itself nor what is outside of the book is a chapter.
+    missing = [one for one in chapters if one == path or one not in source.archive.names]
+    for part in chapters:
+        if part not in missing:
+            yield from _chapter(source, part, names.get(part, ""))
+    if not chapters:
+        raise corrupt("The EPUB book names no chapters in its order of reading.")
+    if missing:
+        more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
+        raise corrupt(f"The chapter {missing[0]}{more} is missing from the EPUB book.")
 
 
 def _chapter(source: Input, part: str, name: str) -> Iterator[Section]:
@@ -52,14 +62,14 @@ def _chapter(source: Input, part: str, name: str) -> Iterator[Section]:
 
 
 def _package(source: Input) -> tuple[str, _Element]:
-    """The folder of the package document, and its root."""
+    """The name of the package document, and its root."""
     container = source.archive.xml("META-INF/container.xml")
     found = next(_all(container, "rootfile"), None)
     path = "" if found is None else unquote(found.get("full-path", ""))
     root = source.archive.xml(path) if path else None
     if root is None:
         raise corrupt("The EPUB book names no package document.")
-    return dirname(path), root
+    return path, root
 
 
 def _check_rights(source: Input) -> None:
@@ -161,4 +171,6 @@ def _is_book(source: Input) -> bool:
     return b"epub" in source.archive.read("mimetype") or any(one.endswith(".opf") for one in names)
 
 
-FORMAT = Format("epub", parse, extensions=(".epub",), sniff=sniff, needs=("lxml",), nests=True)
+FORMAT = Format(
+    "epub", parse, extensions=(".epub",), sniff=sniff, needs=("lxml",), nests=True, version="2"
+)

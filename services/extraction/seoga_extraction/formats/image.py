@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 # A page of A2 at 600 dpi has 139 million; colour needs four bytes each while it is unpacked.
 MOST_PIXELS = 140_000_000
+# What is transparent is held twice, as grey and its mask; 16 bits of grey are held as 32.
+MOST_WIDE = 60_000_000
 MOST_PAGES = 2000
 # The long side in pixels that recognition likes: A4 at 300 dpi has 3508, a screen shot 1000.
 LARGEST = 5000
@@ -152,10 +154,13 @@ def prepared(image: Image) -> Image:
     import PIL.Image
     from PIL import ImageOps
 
-    if image.width * image.height > MOST_PIXELS:
+    wide = image.has_transparency_data or image.mode.startswith("I")
+    most = MOST_WIDE if wide else MOST_PIXELS
+    if image.width * image.height > most:
+        kind = " of its kind (transparent, or grey in 16 bits)" if wide else ""
         raise ExtractionFailed(
             f"The image has {image.width} × {image.height} pixels; "
-            f"at most {MOST_PIXELS // 1_000_000} million are read.",
+            f"at most {most // 1_000_000} million{kind} are read.",
             "Make it smaller.",
             Reason.TOO_LARGE,
         )

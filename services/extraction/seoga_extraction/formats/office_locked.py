@@ -58,7 +58,7 @@ def _strange(error: Exception) -> ExtractionFailed:
     key = f" (a key of {bits.group()} bits)" if bits else ""
     return ExtractionFailed(
         f"The document is encrypted in a way that is not known here{key}.",
-        "Save it without a password.",
+        "Save it again with a password and AES, or without one.",
         Reason.ENCRYPTED,
     )
 

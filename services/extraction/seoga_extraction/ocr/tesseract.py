@@ -106,7 +106,8 @@ def check(language: str) -> None:
     for one in wanted:
         if one not in known:
             package = _PACKAGES.get(one, f"tesseract-ocr-{one.lower().replace('_', '-')}")
-            raise _missing(f"The language {one} of tesseract", package)
+            other = ", or name another language in SEOGA_OCR_LANGUAGE"
+            raise _missing(f"The language {one} of tesseract", package, other)
 
 
 def lacks(options: Mapping[str, Any]) -> str:
@@ -119,10 +120,10 @@ def lacks(options: Mapping[str, Any]) -> str:
     return ""
 
 
-def _missing(what: str, package: str) -> ExtractionFailed:
+def _missing(what: str, package: str, other: str = "") -> ExtractionFailed:
     return ExtractionFailed(
         f"{what} is not installed, so scanned pages cannot be read.",
-        f"Install the system package {package}.",
+        f"Install the system package {package}{other}.",
         Reason.MISSING_DEPENDENCY,
     )
 

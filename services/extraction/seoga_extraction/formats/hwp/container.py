@@ -37,6 +37,8 @@ class Container:
     def __init__(self, source: Input) -> None:
         import olefile
 
+        if not source.is_sound:
+            raise corrupt("The HWP file is damaged: its header names impossible sizes.")
         try:
             self._ole: OleFileIO = olefile.OleFileIO(source.path)
             header = self._raw("FileHeader")

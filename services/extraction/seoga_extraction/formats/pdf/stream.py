@@ -16,6 +16,7 @@ from seoga_extraction.format import Input, corrupt
 from seoga_extraction.formats.pdf.bookmarks import Bookmarks, entries
 from seoga_extraction.formats.pdf.forms import Forms
 from seoga_extraction.formats.pdf.page import PageLayer, mupdf, picture, read
+from seoga_extraction.formats.pdf.remarks import remarks
 from seoga_extraction.ocr.pages import Recogniser, tally, unrecognised
 from seoga_extraction.ocr.strategy import PageText
 
@@ -37,6 +38,7 @@ class _Page:
     scan: Future[PageText] | None = None
     # Why a page that needs recognition has none: the reason as text.
     failure: str = ""
+    remarks: list[str] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -86,7 +88,7 @@ class Pages:
         try:
             page = self._document[number - 1]
             self._forms.check(page)
-            opened = _Page(number, read(page))
+            opened = _Page(number, read(page), remarks=list(remarks(page)))
         except ExtractionFailed as error:
             self._tally.refused = self._tally.refused or error
             return _Page(number, PageLayer([]), failure=error.reason.value)
@@ -132,19 +134,19 @@ class Pages:
         if read_out is not None and _says_more(read_out.texts, page.layer):
             said = {"ocr": read_out.meta()}
             layer = PageLayer(list(read_out.texts))
-            yield from self._emitted(page.number, layer, said, said)
+            yield from self._emitted(page, layer, said, said)
             return
         failed: dict[str, Any] = {"needs_ocr": True, "ocr": {"error": page.failure}}
         meta = failed if page.failure else {}
-        yield from self._emitted(page.number, page.layer, meta, {})
+        yield from self._emitted(page, page.layer, meta, {})
 
     def _emitted(
-        self, number: int, layer: PageLayer, mark_meta: dict[str, Any], meta: dict[str, Any]
+        self, page: _Page, layer: PageLayer, mark_meta: dict[str, Any], meta: dict[str, Any]
     ) -> Iterator[Section]:
-        tally = self._tally
+        tally, number = self._tally, page.number
         place = Place(page=number)
         mark = Section(f"## Page {number}", SectionKind.PAGE, place=place, meta=mark_meta)
-        tally.found = tally.found or bool(layer.texts)
+        tally.found = tally.found or bool(layer.texts or page.remarks)
         # A document without any text must not be a list of page marks.
         tally.held.append(mark)
         if tally.found:
@@ -156,6 +158,8 @@ class Pages:
                 continue
             kind = SectionKind.TABLE if part in layer.tables else SectionKind.PARAGRAPH
             yield Section(part, kind, self._marks.path, place=place, meta=meta)
+        for remark in page.remarks:
+            yield Section(remark, SectionKind.COMMENT, self._marks.path, place=place)
 
     def _recognised(self, page: _Page) -> PageText | None:
         if page.scan is None or self._recogniser is None:
@@ -176,10 +180,14 @@ class Pages:
         if failed := unrecognised(self._tally.failed):
             return failed
         return ExtractionFailed(
-            f"No text was recognised on the {self._tally.scans} pages that are images.",
+            f"No text was recognised in what {_shown(self._tally.scans)}.",
             "Check that they show text; SEOGA_OCR_LANGUAGE names its languages.",
             Reason.NO_TEXT,
         )
+
+
+def _shown(scans: int) -> str:
+    return "its page shows" if scans == 1 else f"its {scans} pages without text show"
 
 
 def _says_more(recognised: Sequence[str], layer: PageLayer) -> bool:

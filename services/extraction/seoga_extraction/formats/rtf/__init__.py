@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from seoga.models import DocumentInfo
-from seoga_extraction.format import Format, Input, Parsed
+from seoga_extraction.format import Format, Input, Parsed, corrupt
 from seoga_extraction.formats.rtf.reader import Reader
 from seoga_extraction.formats.rtf.story import margins
 from seoga_extraction.formats.rtf.tokens import tokens
@@ -11,11 +11,14 @@ from seoga_extraction.formats.rtf.tokens import tokens
 
 def parse(source: Input) -> Parsed:
     """Tracked changes as accepted; fields show their result."""
-    document = Reader().read(tokens(source.data))
+    cuts: list[int] = []
+    document = Reader().read(tokens(source.data, cuts))
     meta = {key: text for key, text in document.info.items() if key != "title"}
     yield DocumentInfo("rtf", document.info.get("title", "") or document.title, meta)
     yield from document.sections
     yield from margins(document.margins)
+    if cuts:
+        raise corrupt("The RTF document breaks off inside a picture: what stood behind it is lost.")
 
 
 def sniff(source: Input) -> bool:
@@ -23,4 +26,4 @@ def sniff(source: Input) -> bool:
     return source.head.lstrip(b"\xef\xbb\xbf \r\n\t").startswith(b"{\\rtf")
 
 
-FORMAT = Format("rtf", parse, extensions=(".rtf",), sniff=sniff)
+FORMAT = Format("rtf", parse, extensions=(".rtf",), sniff=sniff, version="2")

@@ -44,8 +44,9 @@ class Token:
     escaped: bool = False
 
 
-def tokens(data: bytes) -> Iterator[Token]:
-    """All tokens; line ends of the file mean nothing, and the data of `\\bin` is left out."""
+def tokens(data: bytes, cuts: list[int]) -> Iterator[Token]:
+    """All tokens; line ends of the file mean nothing, and the data of `\\bin` is left out. Where
+    that is said to be longer than the file, `cuts` gets its place."""
     at, size = 0, len(data)
     while at < size:
         found = _TOKEN.match(data, at)
@@ -56,6 +57,8 @@ def tokens(data: bytes) -> Iterator[Token]:
         token = _token(found)
         if token.name == "bin" and token.number:
             at += max(token.number, 0)
+            if at > size:
+                cuts.append(found.start())
         yield token
 
 

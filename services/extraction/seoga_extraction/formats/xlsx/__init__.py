@@ -116,4 +116,6 @@ def sniff(source: Input) -> bool:
     return any(name.startswith("xl/") for name in names) and _BINARY not in names
 
 
-FORMAT = Format("xlsx", parse, (".xlsx", ".xlsm", ".xltx", ".xltm"), sniff, needs=("lxml",))
+FORMAT = Format(
+    "xlsx", parse, (".xlsx", ".xlsm", ".xltx", ".xltm"), sniff, needs=("lxml",), version="2"
+)

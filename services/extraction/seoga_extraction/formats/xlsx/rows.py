@@ -146,7 +146,11 @@ class RowReader:
     def _keep(self) -> None:
         if not self._value and not self._formula:
             return
-        text = self._show(Cell(self._kind, self._style, self._value, self._formula))
+        try:
+            text = self._show(Cell(self._kind, self._style, self._value, self._formula))
+        except (ArithmeticError, LookupError, ValueError):
+            # A value that cannot be shown costs its cell no more than its form.
+            text = self._value
         if text and not text.isspace() and 0 < self._column <= MAX_COLUMN:
             self._row[self._column] = text[:MAX_CELL_CHARS]
 
@@ -157,7 +161,8 @@ class RowReader:
         found = self._columns.get(letters)
         if found is None:
             found = self._columns[letters] = column_number(letters)
-        return found
+        # A reference that is none says nothing of where its cell stands.
+        return found or self._column + 1
 
 
 def sheet_parser(
