@@ -187,12 +187,12 @@ _NEEDS_ACTION = frozenset(
 _WAYS_OUT = {
     Reason.EMPTY: "The file has no content; nothing is to be done if that is right.",
     Reason.ENCRYPTED: "Put its password into the file that SEOGA_PASSWORDS_FILE names, or save it"
-    " without one.",
+    " without one (or with AES, where its encryption is not known).",
     Reason.CORRUPT: "Open it in the program that made it, and save it again.",
     Reason.UNSUPPORTED: "`seoga doctor` lists the formats; save it as one of them, or exclude it.",
     Reason.BINARY: "It is no text, whatever its name says: rename or exclude it.",
     Reason.TOO_LARGE: "Split it, or raise SEOGA_MAX_FILE_MB.",
-    Reason.TIMEOUT: "Split it, or raise SEOGA_EXTRACT_TIMEOUT_S and run with --force.",
+    Reason.TIMEOUT: "Raise SEOGA_EXTRACT_TIMEOUT_S and run with --force, or make it smaller.",
     Reason.CRASH: "Save it again, or exclude it; other files are not affected.",
     Reason.OUT_OF_MEMORY: "Split it, or raise SEOGA_EXTRACT_MEMORY_MB and run with --force.",
     Reason.NEEDS_OCR: "Install tesseract with its language; `seoga doctor` says what is missing.",

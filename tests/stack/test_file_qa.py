@@ -114,9 +114,9 @@ def test_the_right_file_comes_first_and_its_passages_hold_the_answer(
     assert 1 - len(unanswered) / asked >= ANSWERED, unanswered
 
 
-# Reached are 30 of 32 (one of the other two stands word for word in a document: "lorem ipsum …")
-# and 36 of 40, with one of 34 answerable ones refused. The rule was found with other questions.
-NONSENSE, OFF_TOPIC, REFUSED = 0.93, 0.9, 0.03
+# Reached are 31 of 32 (the other one stands word for word in a document: "lorem ipsum …") and 36
+# of 40, with one of 34 answerable ones refused. The rule was fitted to other questions.
+NONSENSE, OFF_TOPIC, REFUSED = 0.95, 0.9, 0.03
 NOISE = Path(__file__).parent / "search_cases" / "noise.tsv"
 
 

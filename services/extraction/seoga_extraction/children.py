@@ -258,6 +258,6 @@ class Pool:
 def _timeout(limits: Limits) -> ExtractionFailed:
     return ExtractionFailed(
         f"The document was not read within {limits.time_s:g} s.",
-        "Raise SEOGA_EXTRACT_TIMEOUT_S or split it.",
+        "Raise SEOGA_EXTRACT_TIMEOUT_S, or save it in a simpler form.",
         Reason.TIMEOUT,
     )

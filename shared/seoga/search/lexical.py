@@ -108,8 +108,13 @@ class KeywordTrack:
     @cached_property
     def absent(self) -> frozenset[str]:
         """The query's identifiers that no document holds, nor (one of them at least) their parts:
-        what is like them is something else."""
-        return frozenset(filter(self._is_absent, self.query.identifiers))
+        what is like them is something else. So it is with a key held down."""
+        held = (term for term in self.query.held if not self._is_written(term))
+        return frozenset((*filter(self._is_absent, self.query.identifiers), *held))
+
+    def _is_written(self, text: str) -> bool:
+        term = self._looked_for[text]
+        return bool(term.forms) and not term.guessed
 
     @cached_property
     def _hints(self) -> frozenset[str]:

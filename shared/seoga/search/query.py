@@ -16,6 +16,8 @@ MAX_CHARS: Final = 10_000
 # A particle of one syllable glued to a Latin word or a number is grammar, not a word to look for.
 _PARTICLE = re.compile(r"(?<=[A-Za-z0-9_)\]\"'`])[은는이가을를의에로와과도만](?![가-힣])")
 _CODE = re.compile(r"(?=.*[a-z])[a-z_][a-z_]*[-./]?\d|.*[_.:@#+]|.*\d.*[-/]|.*[-/].*\d", re.S)
+# A key held down: no word of any language, so only its own letters answer it.
+_HELD = re.compile(r"([^\W\d_])\1{4,}")
 _DECIMAL = re.compile(r"\d+\.\d+|.*://.*|.*\.", re.S)
 
 
@@ -24,7 +26,8 @@ class Query:
     """`text` is bounded and clean (what is embedded); `terms` are distinct tokens of the keyword
     index; `identifiers` those terms that name one thing (ADR-0005, v2.3.1, err_token_expired);
     `grammar` those that ask for nothing: particles, endings, function words. Not all are.
-    `content`: the tokens of each word that asks for something."""
+    `content`: the tokens of each word that asks for something; `held`: terms that stand for a key
+    held down."""
 
     text: str
     terms: tuple[str, ...]
@@ -33,6 +36,7 @@ class Query:
     language: Language
     grammar: frozenset[str] = frozenset()
     content: tuple[frozenset[str], ...] = ()
+    held: frozenset[str] = frozenset()
 
     @property
     def short(self) -> bool:
@@ -55,6 +59,8 @@ def analyse(text: str) -> Query:
     clean = compatible(text[:MAX_CHARS]).strip()
     terms = query_terms(_PARTICLE.sub(" ", clean)) or query_terms(clean)
     grammar = grammar_terms(clean).intersection(terms)
+    runs = filter(_HELD.fullmatch, clean.split())
+    held = frozenset(term for word in runs for term in query_terms(word))
     return Query(
         text=" ".join(clean.split()),
         terms=tuple(terms),
@@ -63,6 +69,7 @@ def analyse(text: str) -> Query:
         language=language_of(clean),
         grammar=grammar if len(grammar) < len(terms) else frozenset(),
         content=tuple(content_words(_PARTICLE.sub(" ", clean))),
+        held=held.intersection(terms),
     )
 
 

@@ -199,6 +199,19 @@ def test_what_names_one_thing_is_an_identifier(term: str) -> None:
     assert is_identifier(term)
 
 
+@pytest.mark.parametrize("query", ["aaaaaaaaaaaaaaaa", "ㅋㅋㅋㅋㅋㅋㅋ", "zzzzzzz  ㅎㅎㅎㅎㅎㅎ"])
+def test_a_key_held_down_is_answered_by_its_own_letters_alone(shelf: Shelf, query: str) -> None:
+    shelf.put("a.md", "a letter about letters, such as a and aa")
+    shelf.put("b.md", "다른 이야기를 적은 글입니다.")
+    shelf.embed()
+    answer = shelf.search(query, threshold=-1.0)
+    assert not answer.hits
+    assert "in no document" in answer.message
+    shelf.put("c.md", f"누가 {query} 라고 적었다.")
+    shelf.embed()
+    assert shelf.paths(query)[0] == "c.md"
+
+
 @pytest.mark.parametrize("term", ["post-war", "3.14", "19th", "1990", "react", "and/or", "don't"])
 def test_ordinary_words_and_numbers_are_none(term: str) -> None:
     assert not is_identifier(term)
