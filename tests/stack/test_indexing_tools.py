@@ -90,6 +90,16 @@ def test_what_is_old_is_told_in_words_until_a_run_has_made_it_anew(kb: Kb) -> No
     anyio.run(session)
 
 
+def test_an_index_whose_tables_are_still_being_made_is_told_as_none(kb: Kb) -> None:
+    async def session() -> dict[str, Any]:
+        async with connected() as client:
+            return await ask(client, "get_index_info")
+
+    before = anyio.run(session)
+    kb.db_path.touch()
+    assert anyio.run(session) == before
+
+
 def test_a_run_is_asked_for_followed_and_searched(kb: Kb, documents: Path) -> None:
     async def session() -> None:
         async with connected() as client:

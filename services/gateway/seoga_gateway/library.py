@@ -26,7 +26,7 @@ from seoga.search import readers
 from seoga.search.engine import SearchAnswer, SearchRequest, query_vector, search
 from seoga.search.lifecycle import LIFECYCLES
 from seoga.storage import reading
-from seoga.storage.database import open_reader
+from seoga.storage.database import open_reader, reader_if_any
 from seoga.storage.jobs import Queue, QueueState
 from seoga.storage.leases import WRITER, holder
 from seoga.storage.migrate import schema_version
@@ -198,8 +198,8 @@ class Library:
         """Everything the index and the queue know of a knowledge base."""
         kb = self.kb(kb_id)
         index, writer, warnings = None, "", list(kb.warnings)
-        if kb.db_path.exists():
-            with closing(open_reader(kb.db_path)) as conn:
+        with reader_if_any(kb.db_path) as conn:
+            if conn is not None:
                 index = reading.index_info(conn)
                 lease = holder(conn, WRITER)
                 writer = lease.owner if lease else ""
@@ -294,9 +294,9 @@ class Library:
 
 def _answers(kb: Kb) -> bool:
     """True from the first commit of its first run on; an index without documents answers too."""
-    if not kb.db_path.exists():
-        return False
-    with closing(open_reader(kb.db_path)) as conn:
+    with reader_if_any(kb.db_path) as conn:
+        if conn is None:
+            return False
         return reading.commit_number(conn) > 0 or holder(conn, WRITER) is None
 
 

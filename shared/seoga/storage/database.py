@@ -159,6 +159,20 @@ def open_reader(
 
 
 @contextmanager
+def reader_if_any(path: Path) -> Iterator[sqlite3.Connection | None]:
+    """An index for reading, see `open_reader`; None before its first run has made the tables."""
+    conn = None
+    if path.exists():
+        with suppress(NotFound):
+            conn = open_reader(path)
+    try:
+        yield conn
+    finally:
+        if conn is not None:
+            conn.close()
+
+
+@contextmanager
 def transaction(conn: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
     """One write transaction, locked from its start; rolled back by any exception."""
     with speaking(conn):
