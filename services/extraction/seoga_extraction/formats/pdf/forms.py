@@ -31,6 +31,7 @@ class Forms:
     def __init__(self, document: Any) -> None:
         self._document = document
         self._drawn: dict[int, list[int]] = {}
+        self._drawing: dict[int, bool] = {}
 
     def check(self, page: Any) -> None:
         """Raises ExtractionFailed (too_large) where the page draws too often or too deep."""
@@ -72,14 +73,20 @@ class Forms:
         return self._drawn[form]
 
     def _is_drawing(self, xref: int) -> bool:
-        key = self._document.xref_get_key
-        return bool(key(xref, "Subtype")[1] == "/Form" or key(xref, "PatternType")[1] == "1")
+        # Pages share what they draw.
+        if xref not in self._drawing:
+            key = self._document.xref_get_key
+            form = key(xref, "Subtype")[1] == "/Form"
+            self._drawing[xref] = form or key(xref, "PatternType")[1] == "1"
+        return self._drawing[xref]
 
     def _holder(self, page: int) -> int:
         """The page, or what it inherits its resources from."""
         for _ in range(_MOST_PARENTS):
+            if self._document.xref_get_key(page, "Resources")[0] != "null":
+                break
             kind, parent = self._document.xref_get_key(page, "Parent")
-            if kind != "xref" or self._document.xref_get_key(page, "Resources")[0] != "null":
+            if kind != "xref":
                 break
             page = int(parent.split()[0])
         return page
