@@ -39,33 +39,33 @@ def _duration(value: object) -> object:
 KeepAlive = Annotated[str, BeforeValidator(_duration)]
 
 
-class EmbeddingKeys(Keys):
-    """The `embedding` object."""
+class ModelKeys(Keys):
+    """A model and where it is served."""
 
-    provider: Annotated[EmbeddingProvider, BeforeValidator(lower)] = "builtin"
     model: str = ""
     base_url: str | None = None
     api_key_preset: str | None = None
+    keep_alive: KeepAlive = "5m"
+    num_ctx: int = Field(default=8192, ge=1)
+
+
+class EmbeddingKeys(ModelKeys):
+    """The `embedding` object."""
+
+    provider: Annotated[EmbeddingProvider, BeforeValidator(lower)] = "builtin"
     dimension: int = Field(default=0, ge=0, le=65536)
     max_chunk_chars: int = Field(default=4000, ge=100, le=1_000_000)
     batch_size: int = Field(default=0, ge=0, le=100_000)
-    keep_alive: KeepAlive = "5m"
-    num_ctx: int = Field(default=8192, ge=1)
     # Of one run; 0: no limit. A price of 0 means the one that the model registry knows.
     max_tokens_per_run: int = Field(default=0, ge=0)
     max_cost_per_run: float = Field(default=0, ge=0)
     price_per_million: float = Field(default=0, ge=0)
 
 
-class ContextualizerKeys(Keys):
+class ContextualizerKeys(ModelKeys):
     """The `contextualizer` object; an empty provider or model means off."""
 
     provider: Annotated[ContextProvider, BeforeValidator(lower)] = ""
-    model: str = ""
-    base_url: str | None = None
-    api_key_preset: str | None = None
-    keep_alive: KeepAlive = "5m"
-    num_ctx: int = Field(default=8192, ge=1)
     # The provider's batch API (openai, anthropic): half the price, within a day. A run waits for
     # so many minutes for what it has sent.
     batch: bool = False
@@ -76,14 +76,11 @@ class ContextualizerKeys(Keys):
     price_per_million: float = Field(default=0, ge=0)
 
 
-class RerankerKeys(Keys):
+class RerankerKeys(ModelKeys):
     """The `reranker` object; an empty provider means off."""
 
     provider: Annotated[RerankProvider, BeforeValidator(lower)] = ""
-    model: str = ""
-    base_url: str | None = None
-    api_key_preset: str | None = None
-    keep_alive: KeepAlive = "5m"
+    # All passages are read in one prompt.
     num_ctx: int = Field(default=16384, ge=1)
     candidates: int = Field(default=30, ge=2, le=100)
     # A person waits: beyond it the hits stay in their own order.

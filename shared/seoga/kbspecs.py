@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from seoga.kbconfig import ContextualizerKeys, EmbeddingKeys, KbConfig, RerankerKeys
+from seoga.kbconfig import KbConfig, ModelKeys
 from seoga.models import ContextSpec, EmbeddingSpec, RerankSpec
 
 
@@ -38,7 +38,7 @@ def reranking(config: KbConfig) -> RerankSpec:
     )
 
 
-def _server(asked: EmbeddingKeys | ContextualizerKeys | RerankerKeys) -> dict[str, Any]:
+def _server(asked: ModelKeys) -> dict[str, Any]:
     """What these keys share: the model and where it is served."""
     return {
         "model": asked.model,

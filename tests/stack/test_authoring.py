@@ -11,7 +11,6 @@ import pytest
 
 from seoga.kb import Kb, create_kb
 from seoga.search.engine import SearchRequest, search
-from seoga.settings import Settings
 from seoga.wiring import Stack
 
 GUIDE = Path(__file__).parents[2] / "AUTHORING.md"
@@ -52,14 +51,6 @@ def versions(text: str) -> Iterator[Version]:
         )
         yield Version(dict(fences), told[1], int(told[3] or 0))
         at = told.end()
-
-
-@pytest.fixture(scope="module")
-def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
-    home = tmp_path_factory.mktemp("home")
-    made = Stack(Settings(base_path=home / "base", cache_path=home / "cache", offline=True))
-    yield made
-    made.close()
 
 
 def library(stack: Stack, folder: Path, which: int) -> Kb:

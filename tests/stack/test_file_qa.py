@@ -11,7 +11,6 @@ from __future__ import annotations
 import json
 import re
 import shutil
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,7 +18,6 @@ import pytest
 
 from seoga.kb import Kb, create_kb
 from seoga.search.engine import SearchRequest, search
-from seoga.settings import Settings
 from seoga.wiring import Stack
 
 TOP3, ANSWERED = 0.90, 0.85
@@ -69,14 +67,6 @@ def docs(handed: Path, questions: list[Question], tmp_path_factory: pytest.TempP
         (folder / name).parent.mkdir(exist_ok=True)
         shutil.copy(handed / name, folder / name)
     return folder
-
-
-@pytest.fixture(scope="module")
-def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
-    home = tmp_path_factory.mktemp("home")
-    made = Stack(Settings(base_path=home / "base", cache_path=home / "cache", offline=True))
-    yield made
-    made.close()
 
 
 @pytest.fixture(scope="module")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -11,8 +10,6 @@ import pytest
 
 from seoga.kb import Kb, create_kb, load_kb
 from seoga.search.engine import SearchAnswer, SearchRequest, search
-from seoga.search.readers import close_readers
-from seoga.settings import Settings
 from seoga.storage.database import open_writer, transaction
 from seoga.storage.records import STATED
 from seoga.wiring import Stack
@@ -49,15 +46,6 @@ class Shelf:
 
     def ask(self, query: str = QUERY, **options: Any) -> SearchAnswer:
         return search([self.kb], SearchRequest(query, **options))
-
-
-@pytest.fixture(scope="module")
-def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
-    home = tmp_path_factory.mktemp("home")
-    made = Stack(Settings(base_path=home / "base", cache_path=home / "cache", offline=True))
-    yield made
-    made.close()
-    close_readers()
 
 
 @pytest.fixture

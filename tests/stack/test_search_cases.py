@@ -7,7 +7,6 @@ numbers, two lists of error codes); the cases were written before they were run.
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,7 +14,6 @@ import pytest
 
 from seoga.kb import Kb, create_kb
 from seoga.search.engine import SearchRequest, search
-from seoga.settings import Settings
 from seoga.wiring import Stack
 
 HERE = Path(__file__).parent / "search_cases"
@@ -47,14 +45,6 @@ def write_documents(folder: Path) -> int:
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text, encoding="utf-8")
     return len(parts)
-
-
-@pytest.fixture(scope="module")
-def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
-    home = tmp_path_factory.mktemp("home")
-    made = Stack(Settings(base_path=home / "base", cache_path=home / "cache", offline=True))
-    yield made
-    made.close()
 
 
 @pytest.fixture(scope="module")
