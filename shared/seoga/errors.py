@@ -8,6 +8,7 @@ SeogaError
 ├── Unauthorized         401, exit 1    no valid token or API key
 ├── Forbidden            403, exit 1    a valid token without the right
 ├── Busy                 409, exit 3    another run holds the lease
+│   └── DatabaseLocked                  another process is in the middle of a write
 ├── LeaseLost            409, exit 1    our lease expired and was taken; nothing more may be written
 ├── Cancelled            499, exit 2    a person asked to stop
 ├── MissingDependency    501, exit 1    a library, binary, language or model is not installed
@@ -138,6 +139,11 @@ class StorageError(SeogaError):
     """The database cannot be used: disk full, newer schema, network file system, corruption."""
 
     code = "storage_error"
+
+
+class DatabaseLocked(Busy, StorageError):
+    """Another process has been in the middle of a write for longer than we wait: a later try is
+    all it takes."""
 
 
 class Reason(StrEnum):

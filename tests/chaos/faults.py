@@ -36,17 +36,23 @@ def torn(room: Room) -> None:
 
 
 def asleep(room: Room) -> None:
-    """The owner of the lease is stopped, another takes over; it wakes late and must not write."""
+    """The owner of the lease is stopped, another takes over; it wakes late and must not write.
+
+    Stopped in the middle of a write it keeps the lock of the database too: then the others can
+    only wait for it, and say so."""
     sleeper = room.start(lease_s=1.0)
     wait(sleeper, 0.3 + room.chance.random() * LENGTH_S)
     signal_to(sleeper, signal.SIGSTOP)
-    code, said = 3, {"code": "busy"}
+    code, said = 3, {"code": "busy", "message": ""}
     deadline = time.monotonic() + LIMIT_S
-    while code == 3 and time.monotonic() < deadline:
+    while code == 3 and "locked" not in said["message"] and time.monotonic() < deadline:
         code, said = finish(room.start())
     before = room.content()
     signal_to(sleeper, signal.SIGCONT)
     woken, told = finish(sleeper)
+    if code == 3:
+        assert woken == 0, told
+        return
     assert code == 0, said
     # It may have stopped before it had the lease, or after its last write.
     assert woken == 0 or told["code"] in ("lease_lost", "busy"), told

@@ -60,6 +60,11 @@ class Child:
         return self._files >= RECYCLE_FILES or self._rss >= self._limits.recycle_mb
 
     @property
+    def files(self) -> int:
+        """How many it was asked for."""
+        return self._files
+
+    @property
     def rss_mb(self) -> int:
         """MiB it held after its last file."""
         return self._rss
@@ -198,20 +203,27 @@ class Pool:
             pids = [child.pid for child in (*self._idle, *self._busy)]
         return sum(map(resident_mb, pids))
 
-    def take(self) -> Child:
-        """A child for one file; waits while all are busy. Raises ServiceUnavailable when closed."""
+    def take(self, fresh: bool = False) -> Child:
+        """A child for one file; waits while all are busy. `fresh`: one that has read none yet.
+        Raises ServiceUnavailable when closed."""
+        used = None
         with self._change:
             while True:
                 if self._closed:
                     raise ServiceUnavailable("Extraction is closing.")
                 if self._idle:
                     child = self._idle.pop()
-                    self._busy.add(child)
-                    return child
+                    if not (fresh and child.files):
+                        self._busy.add(child)
+                        return child
+                    used = child
+                    break
                 if len(self._busy) + self._starting < self._lane.size:
                     break
                 self._change.wait()
             self._starting += 1
+        if used is not None:
+            used.kill()
         return self._start()
 
     def _start(self) -> Child:

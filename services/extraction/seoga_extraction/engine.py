@@ -9,7 +9,7 @@ from typing import Any
 
 from seoga import metrics
 from seoga.contracts.extraction import Event, unpack
-from seoga.errors import ExtractionFailed, ServiceUnavailable, unwire
+from seoga.errors import ExtractionFailed, Reason, ServiceUnavailable, unwire
 from seoga.settings import Settings
 from seoga_extraction import passwords
 from seoga_extraction.catalogue import Entry, entries
@@ -65,24 +65,27 @@ class ExtractionEngine:
 
     def _messages(self, path: Path, name: str) -> Generator[dict[str, Any], None, None]:
         """The frames of one file, from a child of the lane that its format asks for."""
-        common = self._frames(self._pools[COMMON], lambda child: child.send(path, name))
-        last, told = yield from _after(common, 0)
+        pool, whole = self._pools[COMMON], False
+        last, told = yield from _after(self._frames(pool, lambda one: one.send(path, name)), 0)
+        # Read again it is from its beginning: what was told is not told again.
         if "lane" in last:
-            pool = self._pools[last["lane"]]
-            other = self._frames(pool, lambda child: child.send(path, name, whole=True))
-            # It is read from its beginning: what was told is not told again.
-            last, _ = yield from _after(other, told)
+            pool, whole = self._pools[last["lane"]], True
+            other = self._frames(pool, lambda one: one.send(path, name, whole=True))
+            last, told = yield from _after(other, told)
+        if _blames_the_child(last):
+            again = self._frames(pool, lambda one: one.send(path, name, whole=whole), fresh=True)
+            last, _ = yield from _after(again, told)
         yield last
 
-    def _frames(self, pool: Pool, ask: Callable[[Child], None]) -> Frames:
+    def _frames(self, pool: Pool, ask: Callable[[Child], None], fresh: bool = False) -> Frames:
         """What one child answers; the last frame is returned, after the child was given back."""
-        child = _asked(pool, ask)
+        child = _asked(pool, ask, fresh)
         healthy = False
         last: dict[str, Any] = {}
         try:
             for message in child.messages():
                 if message.get("end"):
-                    last = message
+                    last = {**message, "files": child.files}
                     healthy = not message["retire"]
                 else:
                     yield message
@@ -171,10 +174,18 @@ def _after(
             yield {**message, "events": message["events"][left:]}
 
 
-def _asked(pool: Pool, ask: Callable[[Child], None]) -> Child:
-    """A child that has taken the request; one that died while idle is replaced."""
+def _blames_the_child(last: dict[str, Any]) -> bool:
+    """Whether memory ran out in a process that had read other files before: what parsers of
+    those had left behind may be why."""
+    full = unwire(last["error"]) if "error" in last else None
+    return getattr(full, "reason", None) is Reason.OUT_OF_MEMORY and last["files"] > 1
+
+
+def _asked(pool: Pool, ask: Callable[[Child], None], fresh: bool) -> Child:
+    """A child that has taken the request (`fresh`: its first); one that died while idle is
+    replaced."""
     for _ in range(3):
-        child = pool.take()
+        child = pool.take(fresh)
         try:
             ask(child)
         except Gone:

@@ -11,6 +11,7 @@ nothing, a child of that lane must be asked.
 from __future__ import annotations
 
 import contextlib
+import errno
 import gc
 import json
 import os
@@ -143,7 +144,8 @@ def serve(source: Input, known: Sequence[Format], answer: Answer, whole: bool = 
     except SeogaError as told:
         error = told
     except OSError as failed:
-        error = unreadable(failed, source.name)
+        full = failed.errno == errno.ENOMEM
+        error = _explain(failed, chosen) if full else unreadable(failed, source.name)
     except Exception as failed:
         error = _explain(failed, chosen)
     full = isinstance(error, ExtractionFailed) and error.reason is Reason.OUT_OF_MEMORY
@@ -168,7 +170,7 @@ def check(known: Sequence[Format], answer: Answer, lane: Lane) -> None:
 
 def _explain(error: Exception, chosen: Format | None) -> ExtractionFailed:
     """What an exception of a parser says about the file."""
-    if isinstance(error, MemoryError):
+    if isinstance(error, MemoryError) or getattr(error, "errno", 0) == errno.ENOMEM:
         return ExtractionFailed(
             "The document needs more memory than a parser may use.",
             "Raise SEOGA_EXTRACT_MEMORY_MB or split it.",

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from seoga.errors import NotFound, StorageError
+from seoga.errors import DatabaseLocked, NotFound, StorageError
 from seoga.storage.filesystem import refuse_remote
 from seoga.storage.migrate import Kind, migrate, refuse_newer
 
@@ -75,6 +75,7 @@ _WORDS = {
     ),
 }
 
+_LOCKED = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 _DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 # Of databases beside the indexes: what is lost with them is little, and said.
 _WAYS_OUT = {
@@ -205,8 +206,8 @@ def snapshot(conn: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
 
 @contextmanager
 def speaking(where: Path | sqlite3.Connection) -> Iterator[None]:
-    """Turns what SQLite reports about the file into a StorageError that names the file and the way
-    out."""
+    """Turns what SQLite reports about the file into a StorageError (DatabaseLocked where another
+    process writes) that names the file and the way out."""
     try:
         yield
     except sqlite3.Error as error:
@@ -217,7 +218,8 @@ def speaking(where: Path | sqlite3.Connection) -> Iterator[None]:
         name = _name(where)
         if code in _DAMAGED:
             hint = way_out(Path(name), hint)
-        raise StorageError(f"{name}: {what} ({error})", hint) from error
+        kind = DatabaseLocked if code in _LOCKED else StorageError
+        raise kind(f"{name}: {what} ({error})", hint) from error
 
 
 def way_out(path: Path, otherwise: str = _WORDS[sqlite3.SQLITE_CORRUPT][1]) -> str:

@@ -128,6 +128,16 @@ def test_a_child_serves_many_files_and_a_swollen_one_is_replaced(
     assert pid_of(attacked, attack("fine")) != first
 
 
+def test_memory_that_other_files_left_taken_costs_no_file(
+    attacked: ExtractionEngine, attack: Callable[[str], Path]
+) -> None:
+    first = pid_of(attacked, attack("reserve"))
+    events = list(attacked.extract(attack("reserve"), "x"))
+    texts = [one.text for one in events if isinstance(one, Section)]
+    assert texts == ["before", "sent", "after"]
+    assert pid_of(attacked, attack("fine")) != first
+
+
 def test_a_child_killed_while_idle_is_replaced_without_an_error(
     attacked: ExtractionEngine, attack: Callable[[str], Path]
 ) -> None:

@@ -13,7 +13,7 @@ from lxml.etree import _Element
 from seoga_extraction.math import latex
 from seoga_extraction.math.omml_runs import Style, run
 from seoga_extraction.math.omml_tables import ACCENTS, GROUPS, LIMITED
-from seoga_extraction.math.omml_xml import MAX_TEXT, children, local
+from seoga_extraction.math.omml_xml import children, local
 
 # Far above what people write; a page holds many equations, so one may not take all the time.
 MAX_DEPTH = 24
@@ -57,7 +57,7 @@ def mathml_to_latex(element: _Element) -> str:
 
 def _flat(element: _Element) -> str:
     """The signs as they stand."""
-    return " ".join(" ".join(map(str, element.itertext())).split())[:MAX_TEXT]
+    return " ".join(" ".join(map(str, element.itertext())).split())
 
 
 class _Converter:

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping
 from lxml.etree import _Element
 
 _OFF = frozenset({"0", "off", "false"})
-MAX_TEXT = 20_000
 
 
 def local(element: _Element) -> str:
@@ -42,16 +41,8 @@ def flag(found: Mapping[str, str | None], name: str) -> bool:
 
 
 def visible_text(element: _Element) -> str:
-    """The characters a reader sees, flat; at most 20,000."""
-    parts: list[str] = []
-    length = 0
-    for one in element.iter():
-        if local(one) == "t" and one.text:
-            parts.append(one.text)
-            length += len(one.text)
-            if length > MAX_TEXT:
-                break
-    return "".join(parts)[:MAX_TEXT]
+    """The characters a reader sees, flat."""
+    return "".join(one.text for one in element.iter() if local(one) == "t" and one.text)
 
 
 def _value(element: _Element) -> str | None:

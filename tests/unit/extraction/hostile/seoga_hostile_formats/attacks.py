@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mmap
 import os
 import signal
 import threading
@@ -67,13 +68,18 @@ def leak() -> None:
     KEPT.append(bytearray(b"x") * (420 << 20))
 
 
+def reserve() -> None:
+    RESERVED.append(mmap.mmap(-1, 400 << 20))
+
+
 def fine() -> None:
     return
 
 
 KEPT: list[bytearray] = []
+RESERVED: list[mmap.mmap] = []
 ATTACKS = {
     attack.__name__: attack
-    for attack in (segfault, killed, leave, hang, spin, eat, nest, shout, bug, leak, fine)
+    for attack in (segfault, killed, leave, hang, spin, eat, nest, shout, bug, leak, reserve, fine)
 }
 FORMAT = Format("attack", parse, sniff=lambda source: source.head.startswith(b"ATTACK "))
