@@ -86,7 +86,7 @@ def _turn(line: Line, main: tuple[int, int]) -> Line:
 
 def regions(lines: Sequence[Line], depth: int = 0) -> list[list[Line]]:
     """The lines in reading order, as runs of one column each. `lines` come in the file's order."""
-    if len(lines) < 4 or depth >= MAX_DEPTH:
+    if len(lines) < 4 or depth >= MAX_DEPTH or not _may_have_columns(lines):
         return [list(lines)] if lines else []
     gutter = _gutter(lines)
     cut = _widest_gap(lines)
@@ -101,6 +101,13 @@ def regions(lines: Sequence[Line], depth: int = 0) -> list[list[Line]]:
     if all(len(part) == 1 for part in parts):
         return [list(lines)]
     return parts[0] + parts[1]
+
+
+def _may_have_columns(lines: Sequence[Line]) -> bool:
+    """False where no two lines end left of where two others begin: then neither they nor any part
+    of them has a gutter. Most pages are known by this."""
+    ends, begins = sorted([line.x1 for line in lines]), sorted([line.x0 for line in lines])
+    return ends[1] <= begins[-2]
 
 
 def _differ(one: float | None, other: float | None) -> bool:

@@ -39,11 +39,13 @@ class Bookmarks:
         An entry whose title is not on its page counts from where the one before it stands.
         """
         entries = self._by_page.get(number, [])
-        folded = [_folded(text) for text in texts] if entries else []
+        titles = [(level, title, _folded(title)) for level, title in entries]
+        longest = max([len(title) for _, _, title in titles], default=0)
+        folded = [_beginning(text, longest) for text in texts] if entries else []
         at = 0
         places: dict[int, list[tuple[int, str, bool]]] = {}
-        for level, title in entries:
-            found = _find(folded, _folded(title), at)
+        for level, title, short in titles:
+            found = _find(folded, short, at)
             at = at if found is None else found[0]
             places.setdefault(at, []).append((level, title, found is not None and found[1]))
         for index, text in enumerate(texts):
@@ -80,6 +82,13 @@ def _find(texts: Sequence[str], title: str, start: int) -> tuple[int, bool] | No
         if begins is None and text.startswith(title):
             begins = index
     return None if begins is None else (begins, False)
+
+
+def _beginning(text: str, length: int) -> str:
+    """A text folded as far as a title of `length` can be compared with it: begun by it, or it."""
+    begun = _folded(text[: 2 * length + 50])
+    # The last letters may have been one with what was cut off.
+    return begun if len(begun) > length + 10 else _folded(text)
 
 
 def _folded(text: str) -> str:
