@@ -214,7 +214,3 @@ def undisturbed(room: Room, folder: Path) -> list[list[Any]]:
 
 def _only_config(_: str, names: list[str]) -> list[str]:
     return [name for name in names if name not in ("config.json", "labels.json")]
-
-
-def signal_to(child: subprocess.Popen[str], number: int) -> None:
-    os.kill(child.pid, number)
