@@ -102,10 +102,7 @@ class StartService(Protocol):
     def __call__(self, name: str, **environment: str) -> str: ...
 
 
-START = (
-    "from seoga.service import run_service; from seoga.settings import settings; "
-    "run_service({name!r}, settings())"
-)
+SEOGA = Path(sys.executable).parent / "seoga"
 
 
 @pytest.fixture(scope="module")
@@ -122,8 +119,8 @@ def start_service(
         log = logs / f"{name}-{port}.log"
         with log.open("wb") as output:
             process = subprocess.Popen(
-                [sys.executable, "-c", START.format(name=name)],
-                env={**os.environ, "SEOGA_PORT": str(port), **environment},
+                [SEOGA, "service", name, "--port", str(port)],
+                env={**os.environ, **environment},
                 stdout=output,
                 stderr=output,
             )

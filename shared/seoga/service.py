@@ -184,11 +184,16 @@ def run_service(name: str, config: Settings) -> None:
     """Becomes the gunicorn of this service (exec: signals reach it directly). Does not return."""
     # Workers share counters through files; leftovers of an earlier start would count again.
     folder = tempfile.mkdtemp(prefix=f"seoga-{name}-metrics-")
-    workers = str(config.workers or WORKERS[name])
     command = gunicorn_command(name, config)
-    os.execve(
-        command[0], command, environment(PROMETHEUS_MULTIPROC_DIR=folder, SEOGA_WORKERS=workers)
-    )
+    # Workers read the environment: what the command line said otherwise must be in it. The guard
+    # against foreign Host headers, for one, knows the port from there.
+    told = {
+        "PROMETHEUS_MULTIPROC_DIR": folder,
+        "SEOGA_WORKERS": str(config.workers or WORKERS[name]),
+        "SEOGA_HOST": config.host,
+        "SEOGA_PORT": str(config.port),
+    }
+    os.execve(command[0], command, environment(**told))
 
 
 def _shared_memory() -> str:
