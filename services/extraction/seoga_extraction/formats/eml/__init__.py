@@ -7,11 +7,12 @@ from collections.abc import Iterator
 from email import policy
 from email.message import Message
 from email.parser import BytesParser
-from typing import Any
+from functools import partial
 
-from seoga.errors import ExtractionFailed, Reason
-from seoga.models import DocumentInfo, Section, SectionKind
-from seoga_extraction.format import Format, Input, Outline, Parsed, corrupt, one_line, under
+from seoga.errors import ExtractionFailed
+from seoga.models import DocumentInfo, Section
+from seoga_extraction.attached import Attached, attachments
+from seoga_extraction.format import Format, Input, Outline, Parsed, corrupt, under
 from seoga_extraction.formats.eml.parts import (
     Part,
     Sealed,
@@ -19,7 +20,6 @@ from seoga_extraction.formats.eml.parts import (
     charset_text,
     header,
     mend,
-    size_of,
 )
 
 _SHOWN = ("From", "To", "Cc", "Date", "Subject")
@@ -42,8 +42,6 @@ _TYPICAL = frozenset(
 )
 # YAML and other files of keys look like headers too.
 _NAMED = ("", ".eml", ".mht", ".mhtml", ".mail", ".msg", ".doc", ".txt")
-MAX_ATTACHMENTS = 200
-_WAITING = (Reason.ENCRYPTED, Reason.MISSING_MODEL, Reason.MISSING_DEPENDENCY)
 
 
 def parse(source: Input) -> Parsed:
@@ -66,7 +64,11 @@ def parse(source: Input) -> Parsed:
     body, attached = body_of(message)
     if body is not None:
         yield from _body(source, body, outline.path)
-    yield from _attachments(source, attached, outline)
+    files = [
+        Attached(one.name, one.kind, len(one.data), partial(getattr, one, "data"))
+        for one in attached
+    ]
+    yield from attachments(source, files, outline)
 
 
 def _message(data: bytes) -> Message:
@@ -92,40 +94,6 @@ def _body(source: Input, part: Part, path: tuple[str, ...]) -> Iterator[Section]
                 yield under(event, path, len(path))
     except ExtractionFailed:
         return
-
-
-def _attachments(source: Input, parts: list[Part], outline: Outline) -> Iterator[Section]:
-    waiting: ExtractionFailed | None = None
-    for count, part in enumerate(parts):
-        name = one_line(part.name) or f"attachment {count + 1}"
-        yield outline.heading(2, f"Attachment: {name}")
-        path = outline.path
-        if count >= MAX_ATTACHMENTS:
-            yield _unread(name, part, "there are too many attachments", path)
-            continue
-        said = False
-        try:
-            for event in source.inner(name, part.data):
-                if isinstance(event, Section):
-                    said = True
-                    yield under(event, path, len(path))
-        except ExtractionFailed as error:
-            yield _unread(name, part, error.message, path)
-            if error.reason in _WAITING:
-                waiting = waiting or error
-            continue
-        if not said:
-            yield _unread(name, part, "it holds no text", path)
-    if waiting is not None:
-        raise waiting
-
-
-def _unread(name: str, part: Part, why: str, path: tuple[str, ...]) -> Section:
-    meta: dict[str, Any] = {"note": "attachment", "name": name}
-    # What libraries say in brackets names files of this machine.
-    why = why.partition(" (")[0]
-    text = f"{name} ({part.kind}, {size_of(part)}) is attached and not read: {why}"
-    return Section(text.rstrip(".") + ".", SectionKind.NOTE, path, meta=meta)
 
 
 def sniff(source: Input) -> bool:

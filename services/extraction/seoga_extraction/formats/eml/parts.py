@@ -145,9 +145,3 @@ def charset_text(part: Part) -> str:
     """The text of a part with `\\n` line ends."""
     text, _ = decode(part.data, part.charset)
     return text.replace("\r\n", "\n").replace("\r", "\n")
-
-
-def size_of(part: Part) -> str:
-    """Its size for people."""
-    size = len(part.data)
-    return f"{size} bytes" if size < 1024 else f"{size // 1024} KiB"

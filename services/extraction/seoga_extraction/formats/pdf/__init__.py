@@ -1,12 +1,17 @@
-"""PDF: `## Page N`, then that page's paragraphs and tables in reading order; scans recognised."""
+"""PDF: `## Page N`, then that page's paragraphs and tables in reading order; scans recognised;
+files inside at the end."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Any
 
-from seoga.models import DocumentInfo
-from seoga_extraction.format import Format, Input, Parsed, corrupt, one_line
+from seoga.errors import ExtractionFailed, Reason
+from seoga.models import DocumentInfo, Section, SectionKind
+from seoga_extraction.attached import attachments
+from seoga_extraction.format import Format, Input, Outline, Parsed, corrupt, one_line
+from seoga_extraction.formats.pdf.embedded import embedded
 from seoga_extraction.formats.pdf.page import UNREADABLE, mupdf
 from seoga_extraction.formats.pdf.stream import Pages
 
@@ -38,9 +43,26 @@ def parse(source: Input) -> Parsed:
         if _count(document) < 1:
             raise corrupt("The PDF is damaged or cut off: no page can be found in it.")
         yield DocumentInfo("pdf", _title(document), {"pages": document.page_count})
-        yield from Pages(document, source).sections()
+        yield from _whole(document, source)
         if document.is_repaired and not _ends(source):
             raise corrupt("The PDF is cut off: the pages that were found in it are read.")
+
+
+def _whole(document: Any, source: Input) -> Iterator[Section]:
+    """The pages, then the files inside. Raises ExtractionFailed for what could not be read; pages
+    without any text are no fault where files inside have some."""
+    pages = Pages(document, source)
+    failed: ExtractionFailed | None = None
+    try:
+        yield from pages.sections()
+    except ExtractionFailed as error:
+        failed = error
+    found = False
+    for section in attachments(source, embedded(document, pages.pinned), Outline(), level=1):
+        found = found or (not section.level and section.kind is not SectionKind.NOTE)
+        yield section
+    if failed is not None and not (found and failed.reason is Reason.NO_TEXT):
+        raise failed
 
 
 def _count(document: Any) -> int:
@@ -82,5 +104,5 @@ def sniff(source: Input) -> bool:
 
 
 FORMAT = Format(
-    "pdf", parse, extensions=(".pdf",), sniff=sniff, needs=("pymupdf", "PIL"), version="4"
+    "pdf", parse, extensions=(".pdf",), sniff=sniff, needs=("pymupdf", "PIL"), version="5"
 )

@@ -30,8 +30,6 @@ _DATE = re.compile(r"(?:D:)?(\d{4})(\d{2})?(\d{2})?")
 
 def remarks(page: Any) -> Iterator[str]:
     """Each remark as a passage, in the order of the file."""
-    if not page.annot_xrefs():
-        return
     for count, mark in enumerate(page.annots()):
         if count >= MOST:
             return

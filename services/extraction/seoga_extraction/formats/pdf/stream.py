@@ -14,6 +14,7 @@ from seoga.errors import ExtractionFailed, Reason
 from seoga.models import Place, Section, SectionKind
 from seoga_extraction.format import Input, corrupt
 from seoga_extraction.formats.pdf.bookmarks import Bookmarks, entries
+from seoga_extraction.formats.pdf.embedded import PINNED
 from seoga_extraction.formats.pdf.forms import Forms
 from seoga_extraction.formats.pdf.page import PageLayer, mupdf, picture, read
 from seoga_extraction.formats.pdf.remarks import remarks
@@ -54,13 +55,15 @@ class _Tally:
 
 
 class Pages:
-    """The sections of an open document. Use `sections` once."""
+    """The sections of an open document. Use `sections` once; then `pinned` has the page (from 0)
+    and the reference of each mark that holds a file."""
 
     def __init__(self, document: Any, source: Input) -> None:
         self._document = document
         self._source = source
         self._marks = Bookmarks(entries(document))
         self._forms = Forms(document)
+        self.pinned: list[tuple[int, int]] = []
         self._tally = _Tally()
         self._recogniser: Recogniser | None = None
         self._waiting: deque[_Page] = deque()
@@ -88,7 +91,10 @@ class Pages:
         try:
             page = self._document[number - 1]
             self._forms.check(page)
-            opened = _Page(number, read(page), remarks=list(remarks(page)))
+            marks = page.annot_xrefs()
+            self.pinned += [(number - 1, mark[0]) for mark in marks if mark[1] == PINNED]
+            said = list(remarks(page)) if marks else []
+            opened = _Page(number, read(page), remarks=said)
         except ExtractionFailed as error:
             self._tally.refused = self._tally.refused or error
             return _Page(number, PageLayer([]), failure=error.reason.value)
