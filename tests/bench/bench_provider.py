@@ -1,8 +1,9 @@
 """Throughput against a provider that takes 50 ms a call and 8 calls at once: the share of the ideal
-through the embedding service, through an index run, and of bare calls beside them.
+of bare calls, through the embedding service and through an index run, by turns in each round.
 
-Ideal: calls / 8 x 50 ms. The fake is a process of its own; an answer leaves 50 ms after its call
-came, and a ninth call at once would be told to slow down.
+Ideal: calls / 8 x 50 ms. The provider (`quick_provider.py`) is a process of its own that computes
+nothing; an answer leaves 50 ms after its call came, and a ninth call at once is refused, which
+fails the benchmark. Bare: eight threads with a connection each and nothing around them.
 """
 
 from __future__ import annotations
@@ -10,7 +11,9 @@ from __future__ import annotations
 import json
 import os
 import socket
+import statistics
 import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -18,7 +21,6 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import httpx
 from bench import SEOGA, Clock, clean_environment
@@ -26,44 +28,51 @@ from bench import SEOGA, Clock, clean_environment
 CALLS = 8
 LATENCY_S = 0.05
 BATCH = 4
-PASSAGES = 1536
-ROUNDS = 2
+PASSAGES = 3072
+ROUNDS = int(os.environ.get("ROUNDS", "3"))
 MODEL, DIMENSION = "text-embedding-3-small", 64
 
 
 def main() -> None:
-    """Prints the ratio of each round."""
+    """Prints the share of the ideal of each path, a line a round, and the middle of all rounds."""
     with tempfile.TemporaryDirectory(prefix="seoga-bench-") as name:
         base = Path(name) / "base"
         environment = clean_environment(base) | {"SEOGA_PROVIDER_CALLS": str(CALLS)}
-        with serving("fake-provider", environment) as fake:
-            rules = {"latency": LATENCY_S, "max_at_once": CALLS}
-            with serving("embedding", environment) as service:
-                for path, work in (
-                    ("bare calls", lambda: bare(fake)),
-                    ("embedding service", lambda: through_service(service, fake)),
-                    ("index run", lambda: index_run(fake, environment)),
-                ):
-                    report(path, [measured(fake, rules, work) for _ in range(ROUNDS)])
+        with provider() as url, serving("embedding", environment) as service:
+            paths = {
+                "bare calls": lambda: bare(url),
+                "embedding service": lambda: through_service(service, url),
+                "index run": lambda: index_run(url, environment),
+            }
+            rounds = [round_of(url, paths) for _ in range(ROUNDS)]
+    for path in paths:
+        share = statistics.median(one[path] for one in rounds)
+        beside = statistics.median(one[path] / one["bare calls"] for one in rounds)
+        print(f"{path:18} {share:.2f} of the ideal, {beside:.2f} of bare calls beside it")
 
 
-def report(path: str, rounds: list[tuple[float, int]]) -> None:
-    """A line a path: the ratio of each round."""
-    ratios = [calls / CALLS * LATENCY_S / seconds for seconds, calls in rounds]
-    shown = "  ".join(f"{ratio:.2f}" for ratio in ratios)
-    load = os.getloadavg()[0]
-    print(f"{path:18} {rounds[-1][1]:4} calls  of the ideal: {shown}   load {load:.0f}", flush=True)
+def round_of(url: str, paths: dict[str, Callable[[], float]]) -> dict[str, float]:
+    """Each path once."""
+    shares = {}
+    for path, work in paths.items():
+        tally(url)
+        seconds = work()
+        came = tally(url)
+        assert came["texts"] == PASSAGES, came
+        assert not came["refused"], came
+        # An index run says nothing of when it calls; the provider knows.
+        shares[path] = (
+            came["answered"] / CALLS * LATENCY_S / (seconds or came["last"] - came["first"])
+        )
+    shown = "   ".join(f"{path} {share:.3f}" for path, share in shares.items())
+    print(f"{shown}   load {os.getloadavg()[0]:.0f}", flush=True)
+    return shares
 
 
-def measured(fake: str, rules: dict[str, Any], work: Callable[[], float]) -> tuple[float, int]:
-    """Seconds that `work` says it took, and the calls that reached the fake."""
-    httpx.delete(f"{fake}/fake").raise_for_status()
-    httpx.put(f"{fake}/fake/rules", json=rules).raise_for_status()
-    seconds = work()
-    tally = httpx.get(f"{fake}/fake/tally").json()
-    assert set(tally["counts"]) == {"ok", "texts"}, tally
-    assert tally["most_at_once"] <= CALLS, tally
-    return seconds, tally["counts"]["ok"]
+def tally(url: str) -> dict[str, float]:
+    """What came to the provider since the last look."""
+    said: dict[str, float] = httpx.get(f"{url}/tally").raise_for_status().json()
+    return said
 
 
 def texts() -> list[str]:
@@ -72,33 +81,37 @@ def texts() -> list[str]:
     return [f"passage {number} of {now}" for number in range(PASSAGES)]
 
 
-def bare(fake: str) -> float:
-    """The same calls by eight threads with a client each and nothing around them."""
+def bare(url: str) -> float:
+    """Seconds that the same calls take by eight threads with a client each."""
     batches = [texts()[at : at + BATCH] for at in range(0, PASSAGES, BATCH)]
-    clients = threading.local()
+    # Opening one reads the certificates of the world; that is no part of a call.
+    clients = [httpx.Client(trust_env=False) for _ in range(CALLS)]
 
-    def call(batch: list[str]) -> None:
-        if not hasattr(clients, "own"):
-            clients.own = httpx.Client()
-        body = {"model": MODEL, "input": batch, "encoding_format": "float"}
-        body["dimensions"] = DIMENSION
-        clients.own.post(f"{fake}/v1/embeddings", json=body).raise_for_status().json()
+    def call(client: httpx.Client, mine: list[list[str]]) -> None:
+        for batch in mine:
+            body = {"model": MODEL, "input": batch, "encoding_format": "float"}
+            body["dimensions"] = DIMENSION
+            client.post(f"{url}/v1/embeddings", json=body).raise_for_status().json()
 
     with ThreadPoolExecutor(CALLS) as threads, Clock() as clock:
-        list(threads.map(call, batches))
+        parts = [batches[at::CALLS] for at in range(CALLS)]
+        list(threads.map(call, clients, parts))
+    for client in clients:
+        client.close()
     return clock.seconds
 
 
-def through_service(service: str, fake: str) -> float:
-    """Requests as the indexer makes them: 128 passages, as many under way as the card says."""
+def through_service(service: str, url: str) -> float:
+    """Seconds of requests as the indexer makes them: 128 passages, as many under way as the card
+    says."""
     from seoga.contracts.embedding import EmbeddingClient, Passage, PassageVectors
     from seoga.models import EmbeddingSpec
 
     client = EmbeddingClient(service)
-    spec = EmbeddingSpec("openai", MODEL, fake, batch_size=BATCH, dimension=DIMENSION)
+    spec = EmbeddingSpec("openai", MODEL, url, batch_size=BATCH, dimension=DIMENSION)
     lanes = client.card(spec).lanes
     client.embed_query("ready", spec)
-    forget(fake)
+    tally(url)
     passages = [Passage(text) for text in texts()]
     parts = [passages[at : at + 128] for at in range(0, PASSAGES, 128)]
     with ThreadPoolExecutor(lanes) as threads, Clock() as clock:
@@ -112,16 +125,9 @@ def through_service(service: str, fake: str) -> float:
     return clock.seconds
 
 
-def forget(fake: str) -> None:
-    """Calls before the clock do not count."""
-    rules = httpx.get(f"{fake}/fake/rules").json()
-    httpx.delete(f"{fake}/fake").raise_for_status()
-    httpx.put(f"{fake}/fake/rules", json=rules).raise_for_status()
-
-
-def index_run(fake: str, environment: dict[str, str]) -> float:
-    """Vectors of a knowledge base of so many files; from the first call to the last answer, as the
-    fake saw them."""
+def index_run(url: str, environment: dict[str, str]) -> float:
+    """Vectors of a knowledge base of so many files; 0: the provider saw how long it took, from the
+    first call to the last answer."""
     with tempfile.TemporaryDirectory(prefix="seoga-bench-docs-") as name:
         docs = Path(name)
         for number, text in enumerate(texts()):
@@ -129,12 +135,26 @@ def index_run(fake: str, environment: dict[str, str]) -> float:
         folder = Path(environment["SEOGA_BASE_PATH"]) / docs.name
         folder.mkdir(parents=True)
         embedding = {"provider": "openai", "model": MODEL, "dimension": DIMENSION}
-        embedding |= {"baseUrl": fake, "batchSize": BATCH}
+        embedding |= {"baseUrl": url, "batchSize": BATCH}
         config = {"id": docs.name, "sourcePaths": [str(docs)], "embedding": embedding}
         (folder / "config.json").write_text(json.dumps(config), encoding="utf-8")
         command = [*SEOGA, "exec", "--path", str(folder)]
-        subprocess.run(command, env=environment, check=True, stdout=subprocess.DEVNULL)
-    return float(httpx.get(f"{fake}/fake/tally").json()["span_s"])
+        subprocess.run(command, env=environment, check=True, capture_output=True)
+    return 0.0
+
+
+@contextmanager
+def provider() -> Iterator[str]:
+    """The quick provider, until the block ends."""
+    command = [sys.executable, str(Path(__file__).with_name("quick_provider.py"))]
+    command += [str(LATENCY_S), str(CALLS)]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE)
+    try:
+        assert process.stdout is not None
+        yield f"http://127.0.0.1:{int(process.stdout.readline())}"
+    finally:
+        process.terminate()
+        process.communicate(timeout=30)
 
 
 @contextmanager

@@ -15,7 +15,7 @@ from seoga_embedding.provider import Call, Endpoint, RemoteInfo
 from seoga_embedding.remote import gate as gates
 from seoga_embedding.remote.faults import CallFailed, NotMade, Trouble
 from seoga_embedding.remote.gate import FAILURES, MOST_WAIT_S, Gate
-from seoga_embedding.remote.wire import Wire
+from seoga_embedding.remote.wire import Came, Ready, Wire
 
 # All tries of one call; a provider that is down costs as many in a whole run (see Gate).
 TRIES: Final = FAILURES
@@ -46,6 +46,8 @@ class Caller:
         there is no point.
         """
         patience = _Patience(tries, urgent)
+        # Whatever takes no turn of the provider is done outside of it.
+        ready = self.wire.ready(call, read_s)
         for attempt in stamina.retry_context(
             on=patience.again,
             attempts=None,
@@ -54,15 +56,17 @@ class Caller:
             wait_max=_LONGEST_PAUSE_S,
             wait_jitter=gates.FIRST_PAUSE_S,
         ):
-            with attempt, self.gate.turn(_mark(self.endpoint.key), urgent=urgent):
-                return self._counted(call, read_s)
+            with attempt:
+                with self.gate.turn(_mark(self.endpoint.key), urgent=urgent):
+                    came, seconds = self._counted(ready)
+                return self.wire.read(came), seconds
         raise AssertionError("the last try raises")
 
-    def _counted(self, call: Call, read_s: float) -> tuple[Any, float]:
+    def _counted(self, ready: Ready) -> tuple[Came, float]:
         name, started = self.info.name, time.monotonic()
         outcome = "ok"
         try:
-            return self.wire.send(call, read_s), time.monotonic() - started
+            return self.wire.fetch(ready), time.monotonic() - started
         except CallFailed as error:
             outcome = error.trouble.value
             raise

@@ -30,7 +30,7 @@ REFUSED_S = 300.0
 # What a provider may ask to wait within a run; beyond it the run ends, and a later one goes on.
 MOST_WAIT_S = 120.0
 # Whoever asks a question does not stand in line behind documents.
-_URGENT: Final = 4
+URGENT: Final = 4
 # Nobody sleeps through a change: whoever leaves wakes those who wait.
 _LOOK_S: Final = 5.0
 _PASSING: Final = (Trouble.OUTAGE, Trouble.RATE)
@@ -123,7 +123,7 @@ class Gate:
             if everyone:
                 line.notify_all()
             else:
-                line.notify(max(0, (_URGENT if urgent else self._width) - self._inside[urgent]))
+                line.notify(max(0, (URGENT if urgent else self._width) - self._inside[urgent]))
 
     def _look(self, key: str, urgent: bool, now: float) -> None:
         """Raises NotMade where a call would be in vain."""
@@ -141,7 +141,7 @@ class Gate:
     def _pause(self, urgent: bool, now: float) -> float:
         """Seconds to wait before looking again; 0 where the way is free."""
         if urgent:
-            return _LOOK_S if self._inside[True] >= _URGENT else 0.0
+            return _LOOK_S if self._inside[True] >= URGENT else 0.0
         if self._not_before > now:
             return within(self._not_before - now)
         if self._inside[False] >= self._width:

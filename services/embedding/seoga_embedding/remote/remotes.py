@@ -12,7 +12,7 @@ from seoga.storage.embedding import EmbeddingStore
 from seoga_embedding.provider import Endpoint, ModelRow, RemoteInfo
 from seoga_embedding.remote.caller import Caller
 from seoga_embedding.remote.endpoint import endpoint_of
-from seoga_embedding.remote.gate import Gate
+from seoga_embedding.remote.gate import URGENT, Gate
 from seoga_embedding.remote.sender import Sender
 from seoga_embedding.remote.sizes import Memory, Sizes, model_name
 from seoga_embedding.remote.wire import Wire
@@ -70,7 +70,8 @@ class Remotes:
                 " ".join(at), config.provider_calls, config.provider_calls_per_minute
             )
         if at not in self._wires:
-            self._wires[at] = Wire(replace(endpoint, key=""))
+            calls = self._config.provider_calls + URGENT
+            self._wires[at] = Wire(replace(endpoint, key=""), calls=calls)
         return Caller(info, endpoint, self._wires[at].with_key_of(endpoint), self._gates[at])
 
     def _tell(self, info: RemoteInfo, row: ModelRow) -> None:

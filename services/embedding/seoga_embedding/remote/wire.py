@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import json
+from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import urlsplit
 
@@ -21,6 +22,26 @@ DOCUMENT_READ_S: Final = 180.0
 QUERY_READ_S: Final = 15.0
 # A vector of 4,096 numbers as text is 90 KB; a body beyond this is no answer.
 _MOST_BYTES: Final = 512 << 20
+# No error says more.
+_SHORT_BYTES: Final = 16 << 10
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """A request that may leave, for how long it is waited for, and whether JSON Lines come back."""
+
+    request: httpx.Request
+    read_s: float
+    lines: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Came:
+    """An answer; `body` is its JSON where that was read at once."""
+
+    response: httpx.Response
+    lines: bool
+    body: Any = None
 
 
 class Wire:
@@ -31,12 +52,14 @@ class Wire:
         endpoint: Endpoint,
         transport: httpx.BaseTransport | None = None,
         client: httpx.Client | None = None,
+        calls: int = 8,
     ) -> None:
+        """`calls`: how many may be under way at once."""
         self._endpoint = endpoint
         self._client = client or httpx.Client(
             transport=transport,
             timeout=_timeout(DOCUMENT_READ_S),
-            limits=httpx.Limits(max_connections=16, max_keepalive_connections=8),
+            limits=httpx.Limits(max_connections=calls, max_keepalive_connections=calls),
             headers={"user-agent": f"seoga/{__version__}", "accept": "application/json"},
             follow_redirects=False,
             # A proxy of the environment is for the world outside, not for this machine.
@@ -49,6 +72,18 @@ class Wire:
 
     def send(self, call: Call, read_s: float = DOCUMENT_READ_S) -> Any:
         """The JSON of an answer. Raises CallFailed, also when whoever waits has no time left."""
+        return self.read(self.fetch(self.ready(call, read_s)))
+
+    def ready(self, call: Call, read_s: float = DOCUMENT_READ_S) -> Ready:
+        """What `fetch` sends; made before there is a turn for it. Raises ConfigError."""
+        try:
+            return Ready(self._request(call), read_s, call.lines)
+        except httpx.InvalidURL as error:
+            raise ConfigError(f"The address {self._endpoint.url!r} cannot be used.") from error
+
+    def fetch(self, ready: Ready) -> Came:
+        """An answer that is none of the errors. Raises CallFailed."""
+        request, read_s = ready.request, ready.read_s
         left = remaining()
         if left is not None:
             if not left:
@@ -56,19 +91,24 @@ class Wire:
             read_s = min(read_s, left)
         if self._client.is_closed:
             raise NotMade(Trouble.OUTAGE, "is no longer asked: the engine is closed")
+        request.extensions["timeout"] = _timeout(read_s).as_dict()
         try:
-            response = self._client.send(self._request(call, read_s))
+            response = self._client.send(request)
         except httpx.TimeoutException as error:
             raise CallFailed(Trouble.OUTAGE, f"did not answer in time ({_name(error)})") from error
-        except httpx.InvalidURL as error:
-            raise ConfigError(f"The address {self._endpoint.url!r} cannot be used.") from error
         except httpx.HTTPError as error:
             raise CallFailed(
                 Trouble.OUTAGE, f"cannot be reached ({_name(error)})", "Is it running?"
             ) from error
-        return self._body(response, lines=call.lines)
+        return self._accepted(response, ready)
 
-    def _request(self, call: Call, read_s: float) -> httpx.Request:
+    def read(self, came: Came) -> Any:
+        """The JSON of what came. Raises CallFailed where it is none, or an error after all."""
+        if came.body is None:
+            return self._body(came.response, lines=came.lines)
+        return came.body
+
+    def _request(self, call: Call) -> httpx.Request:
         content = None
         headers = dict(call.headers)
         if call.body is not None:
@@ -85,10 +125,9 @@ class Wire:
             params={**query, **call.query} or None,
             content=content,
             headers=headers,
-            timeout=_timeout(read_s),
         )
 
-    def _body(self, response: httpx.Response, *, lines: bool) -> Any:
+    def _accepted(self, response: httpx.Response, ready: Ready) -> Came:
         if 300 <= response.status_code < 400:
             raise CallFailed(
                 Trouble.REQUEST,
@@ -99,6 +138,13 @@ class Wire:
             raise failure(self._reply(response), self._endpoint.key)
         if len(response.content) > _MOST_BYTES:
             raise CallFailed(Trouble.OUTPUT, "sent more than any answer holds")
+        # An error under HTTP 200 is short, and whoever has the turn must hear of it. What is long
+        # is read when the turn is another's.
+        short = len(response.content) < _SHORT_BYTES
+        body = self._body(response, lines=ready.lines) if short else None
+        return Came(response, ready.lines, body)
+
+    def _body(self, response: httpx.Response, *, lines: bool) -> Any:
         try:
             if lines:
                 return [json.loads(line) for line in response.text.splitlines() if line.strip()]
