@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from seoga.contracts.embedding import Passage
-from seoga.contracts.extraction import Event
+from seoga.contracts.extraction import Event, Made
 from seoga.errors import SeogaError
 from seoga.kb import find_kb
 from seoga.settings import Settings
@@ -48,8 +48,8 @@ class LoggedExtraction:
         self._log.add("read", name.replace(" ", "_"), digest(path.read_bytes()))
         yield from self._inner.extract(path, name)
 
-    def finish(self, files: Sequence[tuple[Path, str, Any]], task: str) -> list[Any]:
-        made: list[Any] = self._inner.finish(files, task)
+    def finish(self, files: Sequence[tuple[Path, str, Any]], task: str) -> list[Made | None]:
+        made: list[Made | None] = self._inner.finish(files, task)
         for (path, name, _), one in zip(files, made, strict=True):
             # What is not finished is read by itself, and written down there.
             if one is not None:

@@ -18,7 +18,7 @@ from typing import Any
 
 from seoga.errors import ExtractionFailed, Reason, ServiceUnavailable
 from seoga.settings import environment
-from seoga_extraction.frames import HEADER, Orders
+from seoga_extraction.frames import HEADER, Orders, message_of
 from seoga_extraction.lanes import Lane
 from seoga_extraction.limits import Limits, resident_mb
 
@@ -115,8 +115,7 @@ class Child:
         self._fill(HEADER.size + length, deadline)
         body = bytes(self._buffer[HEADER.size : HEADER.size + length])
         del self._buffer[: HEADER.size + length]
-        message: dict[str, Any] = json.loads(body)
-        return message
+        return message_of(body)
 
     def _fill(self, size: int, deadline: float) -> None:
         if len(self._buffer) >= size or self._process.stdout is None:

@@ -8,13 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from seoga import metrics
-from seoga.contracts.extraction import Event, unpack
+from seoga.contracts.extraction import Event, Made, unpack
 from seoga.errors import ExtractionFailed, Reason, ServiceUnavailable, unwire
 from seoga.settings import Settings
 from seoga_extraction import passwords
 from seoga_extraction.catalogue import Entry, entries
 from seoga_extraction.children import Child, Gone, Pool
 from seoga_extraction.costs import Costs, count_finished
+from seoga_extraction.frames import unwrapped
 from seoga_extraction.lanes import COMMON, SPEECH, lanes
 
 FORMATS = "seoga_extraction.formats"
@@ -51,7 +52,7 @@ class ExtractionEngine:
                 if "error" in message:
                     raise unwire(message["error"])
 
-    def finish(self, files: Sequence[tuple[Path, str, Any]], task: str) -> list[Any]:
+    def finish(self, files: Sequence[tuple[Path, str, Any]], task: str) -> list[Made | None]:
         """See `Finishing`."""
         frames = self._frames(self._pools[COMMON], lambda child: child.finish(files, task))
         try:
@@ -60,8 +61,7 @@ class ExtractionEngine:
             # One of them took its process down: each by itself shows which.
             return [None] * len(files)
         count_finished(last["costs"])
-        made: list[Any] = last["made"]
-        return made
+        return unwrapped(last)
 
     def _messages(self, path: Path, name: str) -> Generator[dict[str, Any], None, None]:
         """The frames of one file, from a child of the lane that its format asks for."""

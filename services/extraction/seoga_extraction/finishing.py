@@ -7,45 +7,44 @@ asked for again by itself, and what is wrong with it is found out and told there
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from seoga.contracts.extraction import Made
 from seoga.models import DocumentInfo, Section
 from seoga_extraction.detect import choose
 from seoga_extraction.format import Format, Input
+from seoga_extraction.frames import Wrapped, wrap
 from seoga_extraction.intake import check_file, cleaned, input_of
 from seoga_extraction.lanes import Lane
-from seoga_extraction.limits import MIB, limit_cpu
+from seoga_extraction.limits import MIB
 
-Task = Callable[[Any, DocumentInfo, Sequence[Section]], Any]
+Task = Callable[[Any, DocumentInfo, Sequence[Section]], Made | None]
 # Format, seconds, bytes of a file.
 Cost = tuple[str, float, int]
 
-_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 # What small files give at most before they count as out of the ordinary.
 _MOST_CHARS = 2 * MIB
 
 
 def finished(
     files: Sequence[tuple[str, str, Any]], task: str, known: Sequence[Format], lane: Lane
-) -> tuple[list[bytes], list[Cost | None]]:
-    """What `task` made of each file (path, name, what it is told), as JSON; and what each cost."""
+) -> tuple[list[Wrapped | None], list[Cost | None]]:
+    """What `task` made of each file (path, name, what it is told); and what each cost."""
     module, _, name = task.partition(":")
     work: Task = getattr(import_module(module), name)
-    made: list[bytes] = []
+    made: list[Wrapped | None] = []
     costs: list[Cost | None] = []
     for path, called, told in files:
         started = time.monotonic()
-        limit_cpu(lane.limits)
         source = input_of(Path(path), called, lane)
         found = _read(source, known)
         result = None if found is None else _made(work, told, found)
         if found is None or result is None:
-            made.append(b"null")
+            made.append(None)
             costs.append(None)
             continue
         made.append(result)
@@ -77,10 +76,10 @@ def _events(chosen: Format, source: Input) -> tuple[DocumentInfo, list[Section]]
     return None if info is None else (info, sections)
 
 
-def _made(work: Task, told: Any, found: tuple[DocumentInfo, list[Section]]) -> bytes | None:
+def _made(work: Task, told: Any, found: tuple[DocumentInfo, list[Section]]) -> Wrapped | None:
     try:
         result = work(told, *found)
         # A lone surrogate raises here: what is sent the other way gets a mark in its place.
-        return None if result is None else _encode(result).encode()
+        return None if result is None else wrap(result)
     except Exception:  # the same work fails again where its error can be told
         return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -70,14 +71,19 @@ class Input:
             self.on_grant(seconds)
 
     @cached_property
+    def status(self) -> os.stat_result:
+        """What the system says of the file."""
+        return os.stat(self.path)
+
+    @property
     def size(self) -> int:
         """Bytes in the file."""
-        return self.path.stat().st_size
+        return self.status.st_size
 
     @cached_property
     def head(self) -> bytes:
         """The first 64 KiB."""
-        with self.path.open("rb") as stream:
+        with open(self.path, "rb") as stream:
             return stream.read(HEAD_BYTES)
 
     @cached_property

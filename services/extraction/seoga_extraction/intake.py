@@ -25,7 +25,7 @@ def input_of(path: Path, name: str, lane: Lane) -> Input:
 
 def check_file(source: Input) -> None:
     """Raises ExtractionFailed for what is no file, or a larger one than is read; OSError."""
-    if not stat.S_ISREG(source.path.stat().st_mode):
+    if not stat.S_ISREG(source.status.st_mode):
         raise ExtractionFailed("This is not a regular file.", "Exclude it.", Reason.UNREADABLE)
     if source.size > source.limits.file_mb * MIB:
         raise ExtractionFailed(
@@ -38,7 +38,8 @@ def check_file(source: Input) -> None:
 def cleaned(event: Event) -> Event:
     """The event with its text as it may be stored: NFC, without NUL."""
     if isinstance(event, DocumentInfo):
-        return replace(event, title=_clean(event.title))
+        title = _clean(event.title)
+        return event if title is event.title else replace(event, title=title)
     text = _clean(event.text)
     path = tuple(_clean(title) for title in event.heading_path)
     if text is event.text and path == event.heading_path:

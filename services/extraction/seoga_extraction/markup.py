@@ -8,13 +8,12 @@ from dataclasses import replace
 
 from seoga.models import Place, Section, SectionKind
 
-_SPACE = re.compile(r"\s+")
 _TICKS = re.compile(r"`{3,}")
 
 
 def one_line(text: str) -> str:
     """`text` with every run of white space as one blank."""
-    return _SPACE.sub(" ", text).strip()
+    return " ".join(text.split())
 
 
 _NOWHERE = Place()

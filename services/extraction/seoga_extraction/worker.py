@@ -4,8 +4,8 @@ Request: one line of JSON `{"path", "name", "whole"}`, `{"finish", "files"}` (se
 `{"check": true}` to hear what the formats of this lane found to work with. Frame: 4 bytes of length
 (big endian), then JSON `{"events": [...]}`. One may have `"grant_s"`, more time for this file. The
 last has `"end": true`, and may have `"error"`, `"format"`, `"figures"` (numbers for metrics),
-`"status"` (the answer to a check), `"made"` and `"costs"` (of finished files), or `"lane"`: it read
-nothing, a child of that lane must be asked.
+`"status"` (the answer to a check), `"made"` and `"costs"` (of finished files, whose texts and bytes
+follow after a line end), or `"lane"`: it read nothing, a child of that lane must be asked.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from seoga.models import Section
 from seoga_extraction.detect import OtherLane, choose, formats
 from seoga_extraction.finishing import Cost, finished
 from seoga_extraction.format import Format, Input, corrupt
-from seoga_extraction.frames import HEADER, Orders
+from seoga_extraction.frames import HEADER, Orders, Wrapped, finished_frame
 from seoga_extraction.intake import check_file, cleaned, input_of
 from seoga_extraction.lanes import Lane
 from seoga_extraction.limits import MIB, Limits, limit_cpu, limit_memory, resident_mb
@@ -96,11 +96,11 @@ class Answer:
             self._events = []
         self._frame(last)
 
-    def give(self, made: Sequence[bytes], costs: Sequence[Cost | None]) -> None:
-        """The one frame of files that were finished here: the JSON of what was made of each, and
-        what each cost."""
+    def give(self, made: Sequence[Wrapped | None], costs: Sequence[Cost | None]) -> None:
+        """The one frame of files that were finished here: what was made of each, and what each
+        cost."""
         head = {"end": True, "rss": resident_mb(), "retire": False, "costs": costs}
-        self._send(json.dumps(head).encode()[:-1] + b', "made": [' + b",".join(made) + b"]}")
+        self._send(*finished_frame(head, made))
 
     def pass_on(self, lane: str) -> None:
         """The last frame of a file that a child of another lane must read."""
@@ -113,8 +113,8 @@ class Answer:
         self._send(json.dumps(message, ensure_ascii=False).encode("utf-8", "replace"))
         self._events, self._pending = [], 0
 
-    def _send(self, body: bytes) -> None:
-        self._out.write(HEADER.pack(len(body)) + body)
+    def _send(self, *body: bytes) -> None:
+        self._out.write(b"".join((HEADER.pack(sum(map(len, body))), *body)))
         self._out.flush()
 
 

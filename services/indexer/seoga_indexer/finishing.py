@@ -1,16 +1,16 @@
 """What a process that has read a small file does with it at once: cut, tokenise, pack. Pure.
 
-Its results are values of JSON: the process that writes takes nothing else from one that reads
-documents.
+Its results are values of JSON, texts and bytes: the process that writes takes nothing else from one
+that reads documents.
 """
 
 from __future__ import annotations
 
-from binascii import a2b_base64, b2a_base64
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from seoga.contracts.extraction import Made
 from seoga.models import DocumentInfo, Section
 from seoga.storage.packing import PackedChunk, PackedFile
 from seoga.storage.records import FileRow, Tokens
@@ -22,9 +22,11 @@ if TYPE_CHECKING:
 # What `Finishing.finish` is asked for.
 TASK = f"{__name__}:finish"
 
+# The texts of a chunk, one after another: those of its key, of its place and of its tokens.
+_KEY, _WHERE, _TEXTS = 5, 9, 14
+
 # The path of a file, its title where it says none itself, and the sizes of chunks.
 Told = tuple[str, str, tuple[int, int, int]]
-Made = tuple[Any, ...]
 
 
 def told_of(row: FileRow, sizes: Sizes) -> Told:
@@ -33,7 +35,7 @@ def told_of(row: FileRow, sizes: Sizes) -> Told:
 
 
 def finish(told: Told, info: DocumentInfo, sections: Sequence[Section]) -> Made | None:
-    """The file as values of JSON, None for one without text."""
+    """The file without its row, None for one without text."""
     path, title, sizes = told
     row = FileRow("", path, 0, 0, 0, title=title)
     result = packed(Draft(row, info, sections, Sizes(*sizes)))
@@ -41,23 +43,30 @@ def finish(told: Told, info: DocumentInfo, sections: Sequence[Section]) -> Made 
         return None
     made = result.row
     said = (made.format, made.title, made.lang, dict(made.meta))
-    text = (_text(result.text), _text(result.marks), result.chars)
-    return said, text, result.chunks
+    numbers = [(one.start, one.end, one.words) for one in result.chunks]
+    return Made((said, result.chars, numbers), _texts(result.chunks), (result.text, result.marks))
 
 
-def _text(data: bytes) -> str:
-    return b2a_base64(data, newline=False).decode("ascii")
+def _texts(chunks: Iterable[PackedChunk]) -> list[str]:
+    out: list[str] = []
+    for one in chunks:
+        out += one.key
+        out += one.where
+        out += one.tokens
+    return out
 
 
 def taken(made: Made, row: FileRow, versions: Versions) -> PackedFile:
     """The file as commit 1 takes it; `row` as it was before it was read."""
-    (name, title, lang, meta), (text, marks, chars), chunks = made
+    (name, title, lang, meta), chars, numbers = made.value
     by = versions.made(name)
     row = replace(row, format=name, title=title, lang=lang, meta=meta, made=by)
-    parts = [_chunk(*chunk) for chunk in chunks]
-    return PackedFile(row, a2b_base64(text), a2b_base64(marks), chars, parts)
+    text, marks = made.blobs
+    return PackedFile(row, text, marks, chars, [*_chunks(numbers, made.texts)])
 
 
-def _chunk(*values: Any) -> PackedChunk:
-    ordinal, start, end, key, where, tokens, words = values
-    return PackedChunk(ordinal, start, end, tuple(key), tuple(where), Tokens(*tokens), words)
+def _chunks(numbers: Sequence[tuple[int, int, int]], texts: Sequence[str]) -> Iterator[PackedChunk]:
+    parts = zip(*[iter(texts)] * _TEXTS, strict=True)
+    for ordinal, ((start, end, words), part) in enumerate(zip(numbers, parts, strict=True)):
+        key, where, tokens = part[:_KEY], part[_KEY:_WHERE], Tokens._make(part[_WHERE:])
+        yield PackedChunk(ordinal, start, end, key, where, tokens, words)

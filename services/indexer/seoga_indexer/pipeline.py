@@ -213,8 +213,8 @@ def _unreadable(work: Work, detail: str, bench: Bench) -> Outcome:
     return NoText(bench.stamped(failed(row_of(work.item), Reason.UNREADABLE, detail)))
 
 
-def row_of(item: Item) -> FileRow:
-    """The row of an item whose stamp was read just now; nothing is known of its content yet."""
+def row_of(item: Item, content: str = "") -> FileRow:
+    """The row of an item whose stamp was read just now; `content` is the hash of its content."""
     return FileRow(
         item.label,
         item.path,
@@ -222,7 +222,8 @@ def row_of(item: Item) -> FileRow:
         item.mtime_ns,
         time.time_ns(),
         item.version,
-        url=item.url,
+        content,
+        item.url,
         title=name_of(item.path),
     )
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from pathlib import PurePosixPath
 from typing import Any
 
 from seoga.errors import Reason
@@ -109,7 +108,10 @@ def failed(row: FileRow, reason: Reason, detail: str) -> FileRow:
 
 def name_of(path: str) -> str:
     """The title of a document that has none: its name without the extension."""
-    return PurePosixPath(path).stem
+    name = path.rpartition("/")[2]
+    # As a path has it: a name that begins or ends with its only dot has no extension.
+    stem, dot, extension = name.rpartition(".")
+    return stem if stem and dot and extension else name
 
 
 def title_tokens(title: str, path: str) -> str:

@@ -252,7 +252,8 @@ class Run:
             self._finish_text(TextDone((), complete=True))
         else:
             self._spawn("scan", self._text.direct)
-            for number in range(self._ports.settings.extract_workers):
+            # One more than there are children: while each of these reads, the next files are ready.
+            for number in range(self._ports.settings.extract_workers + 1):
                 self._spawn(f"extract-{number}", self._text.work)
         if isinstance(self._text, TextStage):
             self._spawn("extract-apart", self._text.work_apart)

@@ -7,7 +7,7 @@ import time
 from collections.abc import AsyncIterator, Generator, Iterator, Sequence
 from contextlib import AsyncExitStack, closing
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, Protocol, runtime_checkable
 
 from seoga.errors import ExtractionFailed, Reason, SeogaError, ServiceUnavailable, unwire, wire
 from seoga.models import DocumentInfo, Section
@@ -54,19 +54,28 @@ class Extraction(Protocol):
         ...
 
 
+class Made(NamedTuple):
+    """What a task made of a file: `value` is one of JSON; `texts`, without NUL, and `blobs` are
+    what is large, which crosses a pipe as it is."""
+
+    value: Any
+    texts: Sequence[str] = ()
+    blobs: Sequence[bytes] = ()
+
+
 @runtime_checkable
 class Finishing(Protocol):
     """An extraction whose processes run on this machine: they can go on with what they read, which
     then crosses no pipe in between."""
 
-    def finish(self, files: Sequence[tuple[Path, str, Any]], task: str) -> list[Any]:
+    def finish(self, files: Sequence[tuple[Path, str, Any]], task: str) -> list[Made | None]:
         """What `task` made of each file (path, name, what the task is told) where it was read.
 
-        `task` is a function `package.module:name` of (told, DocumentInfo, sections); what it is
-        told and gives are values of JSON. Meant for small files of `cheap` formats, many at once.
-        None for a file that must go the way of `extract`: with an error, of another format than a
-        cheap one, without a result, or beside one that took its process down. Raises
-        ServiceUnavailable.
+        `task` is a function `package.module:name` of (told, DocumentInfo, sections) that gives
+        `Made` or None; what it is told is a value of JSON. Meant for small files of `cheap`
+        formats, many at once. None for a file that must go the way of `extract`: with an error, of
+        another format than a cheap one, without a result, or beside one that took its process
+        down. Raises ServiceUnavailable.
         """
         ...
 

@@ -7,16 +7,21 @@ import signal
 from collections.abc import Sequence
 from typing import Any
 
+from seoga.contracts.extraction import Made
 from seoga.models import DocumentInfo, Section
 
 
-def said(told: Any, info: DocumentInfo, sections: Sequence[Section]) -> list[Any]:
-    return [told, info.to_json(), [section.to_json() for section in sections]]
+def said(told: Any, info: DocumentInfo, sections: Sequence[Section]) -> Made:
+    texts = [section.text for section in sections]
+    blobs = [text.encode() for text in texts]
+    return Made([told, info.to_json(), [s.to_json() for s in sections]], texts, blobs)
 
 
-def broken(told: Any, info: DocumentInfo, sections: Sequence[Section]) -> list[Any]:
+def broken(told: Any, info: DocumentInfo, sections: Sequence[Section]) -> Made:
     if told == "end":
         os.kill(os.getpid(), signal.SIGKILL)
     if told == "raise":
         raise ValueError(told)
-    return [told] if told != "half" else ["\ud800"]
+    if told == "zero":
+        return Made(told, ["of one\0text"])
+    return Made(told) if told != "half" else Made(told, ["\ud800"])

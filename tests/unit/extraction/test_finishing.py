@@ -44,7 +44,10 @@ def test_what_a_task_is_given_is_what_is_extracted(
     made = engine.finish(files, SAID)
     for (path, name, told), one in zip(files, made, strict=True):
         info, *sections = engine.extract(path, name)
-        assert one == [told, info.to_json(), [section.to_json() for section in sections]]
+        assert one is not None
+        assert one.value == [told, info.to_json(), [section.to_json() for section in sections]]
+        assert one.texts == [section.text for section in sections]
+        assert one.blobs == [section.text.encode() for section in sections]
 
 
 def test_what_is_out_of_the_ordinary_is_left_to_extract(
@@ -60,16 +63,16 @@ def test_what_is_out_of_the_ordinary_is_left_to_extract(
     document.save(tmp_path / "pdf.md")
     names = ["empty.md", "good.md", "binary.md", "pipe.md", "pdf.md", "gone.md"]
     made = engine.finish([(tmp_path / name, name, name) for name in names], SAID)
-    assert [one and one[0] for one in made] == [None, "good.md", None, None, None, None]
+    assert [one and one.value[0] for one in made] == [None, "good.md", None, None, None, None]
 
 
 def test_a_task_that_fails_on_a_file_costs_that_file(
     engine: ExtractionEngine, tmp_path: Path
 ) -> None:
     (tmp_path / "a.md").write_text("text")
-    told = ["first", "raise", "half", "last"]
+    told = ["first", "raise", "half", "zero", "last"]
     made = engine.finish([(tmp_path / "a.md", "a.md", what) for what in told], BROKEN)
-    assert made == [["first"], None, None, ["last"]]
+    assert made == [("first", [], []), None, None, None, ("last", [], [])]
 
 
 def test_a_task_that_ends_its_process_leaves_all_files_of_the_request(
@@ -78,7 +81,7 @@ def test_a_task_that_ends_its_process_leaves_all_files_of_the_request(
     (tmp_path / "a.md").write_text("text")
     files = [(tmp_path / "a.md", "a.md", what) for what in ("first", "end", "last")]
     assert engine.finish(files, BROKEN) == [None, None, None]
-    assert engine.finish(files[:1], BROKEN) == [["first"]]
+    assert engine.finish(files[:1], BROKEN) == [("first", [], [])]
     assert len(psutil.Process().children()) == 1
 
 

@@ -156,6 +156,8 @@ def _number(element: _Element, name: str, default: int = 0) -> int:
 def sniff(source: Input) -> bool:
     """XML whose first element is HWPML, in UTF-8 or UTF-16."""
     utf16 = source.head[:2] in (b"\xff\xfe", b"\xfe\xff")
+    if not utf16 and b"<HWPML" not in source.head:
+        return False
     start = source.head[:4096].decode("utf-16" if utf16 else "utf-8", "ignore")
     return _ROOT.match(start) is not None and "<HWPML" in start
 

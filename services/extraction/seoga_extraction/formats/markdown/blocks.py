@@ -28,6 +28,8 @@ _MARKUP: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"`+([^`]+)`+"), r"\1"),
     (re.compile(r"\\([\\`*_{}\[\]()#+.!|<>~-])"), r"\1"),
 )
+# Without one of these a text holds none of them.
+_MARKS = re.compile(r"[<\[*_~`\\]")
 
 
 def _heading_mark(line: str) -> re.Match[str] | None:
@@ -36,8 +38,9 @@ def _heading_mark(line: str) -> re.Match[str] | None:
 
 def plain(text: str) -> str:
     """Inline Markdown as the words it shows: for titles and heading paths."""
-    for pattern, shown in _MARKUP:
-        text = pattern.sub(shown, text)
+    if _MARKS.search(text):
+        for pattern, shown in _MARKUP:
+            text = pattern.sub(shown, text)
     return one_line(text)
 
 
@@ -66,7 +69,9 @@ class Reader:
                 self._at += 1
                 continue
             before = self._at
-            for read in readers:
+            # Only a paragraph begins with a letter, and most lines do.
+            lettered = line[:1].isalpha() and "|" not in line
+            for read in readers[-1:] if lettered else readers:
                 if (section := read()) is not None:
                     yield section
                 # A reader may also take lines that say nothing.
