@@ -165,14 +165,15 @@ def _request(like: SearchRequest, query: str) -> SearchRequest:
 
 def _measures(found: Sequence[str], wanted: Mapping[str, float]) -> dict[str, float]:
     return {
-        "ndcg_at_10": _ndcg(found, wanted),
+        "ndcg_at_10": ndcg(found, wanted),
         "recall_at_5": len(wanted.keys() & set(found[:5])) / len(wanted),
         "recall_at_10": len(wanted.keys() & set(found)) / len(wanted),
         "mrr_at_10": _reciprocal_rank(found, wanted),
     }
 
 
-def _ndcg(found: Sequence[str], wanted: Mapping[str, float]) -> float:
+def ndcg(found: Sequence[str], wanted: Mapping[str, float]) -> float:
+    """nDCG@10 of documents, best first, with `wanted`: document → gain; linear in the gain."""
     gains = (wanted.get(document, 0.0) for document in found)
     best = sorted(wanted.values(), reverse=True)[:DEPTH]
     return _discounted(gains) / _discounted(iter(best))
