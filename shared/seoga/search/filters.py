@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import re
 import sqlite3
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final
 
+from seoga.kb import Kb
+from seoga.search.folders import FOLDERS
 from seoga.search.request import SearchRequest, instant
 from seoga.storage.matrixfile import LANGUAGE_SQL
 
@@ -63,20 +64,18 @@ class Scopes:
     hidden: Scope | None
 
 
-def scopes(conn: sqlite3.Connection, request: SearchRequest, own: Sequence[str]) -> Scopes:
-    """What a request sees of a KB whose defaultExclude is `own`. An explicit exclude always holds;
-    `search_all` lifts the KB's own."""
+def scopes(conn: sqlite3.Connection, request: SearchRequest, kb: Kb) -> Scopes:
+    """What a request sees of a KB. An explicit exclude always holds; `search_all` lifts the KB's
+    own defaultExclude."""
     only = _matching(conn, request)
-    hidden = _in_folders(conn, own) - _in_folders(conn, request.exclude)
+    out = FOLDERS.files(conn, kb.db_path, request.exclude)
+    hidden = FOLDERS.files(conn, kb.db_path, kb.config.search.default_exclude) - out
     if only is not None:
         hidden &= only
+    asked = Scope(only, lang=request.lang).less(out)
     if request.search_all or request.include_excluded or not hidden:
-        return Scopes(Scope(only, lang=request.lang), None)
-    return Scopes(_less(only, hidden, request.lang), Scope(hidden, lang=request.lang))
-
-
-def _less(only: frozenset[int] | None, hidden: frozenset[int], lang: str) -> Scope:
-    return Scope(None, hidden, lang) if only is None else Scope(only - hidden, lang=lang)
+        return Scopes(asked, None)
+    return Scopes(asked.less(hidden), Scope(hidden, lang=request.lang))
 
 
 def _matching(conn: sqlite3.Connection, request: SearchRequest) -> frozenset[int] | None:
@@ -97,10 +96,6 @@ def _matching(conn: sqlite3.Connection, request: SearchRequest) -> frozenset[int
     if before := instant(request.modified_before, "modified_before", end_of_day=True):
         parts.append("mtime_ns < ?")
         values.append(before)
-    excluded = _folders_sql(request.exclude)
-    if excluded:
-        parts.append(f"NOT ({excluded[0]})")
-        values += excluded[1]
     if not parts and not request.path_glob:
         return None
     rows = conn.execute(
@@ -110,24 +105,6 @@ def _matching(conn: sqlite3.Connection, request: SearchRequest) -> frozenset[int
         return frozenset(row[0] for row in rows)
     matches = glob_pattern(request.path_glob).fullmatch
     return frozenset(row[0] for row in rows if matches(row[1]))
-
-
-def _in_folders(conn: sqlite3.Connection, segments: Iterable[str]) -> frozenset[int]:
-    condition = _folders_sql(segments)
-    if condition is None:
-        return frozenset()
-    rows = conn.execute(f"SELECT id FROM files WHERE {condition[0]}", tuple(condition[1]))
-    return frozenset(row[0] for row in rows)
-
-
-def _folders_sql(segments: Iterable[str]) -> tuple[str, list[object]] | None:
-    """Whole path segments, so that `plan` leaves `planning/` alone; no character is a wildcard."""
-    names = [name.strip().strip("/").lower() for name in segments]
-    names = [name for name in names if name]
-    if not names:
-        return None
-    tests = ["instr(lower('/' || path || '/'), ?) > 0"] * len(names)
-    return " OR ".join(tests), [f"/{name}/" for name in names]
 
 
 def _literal(text: str) -> str:

@@ -13,17 +13,12 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from seoga.search.following import ROWS, Following, Row
 from seoga.search.references import folded, number_key, stem_key
 
 Key = tuple[str, str]
 Int64 = NDArray[np.int64]
-Row = tuple[int, str, str, str]
 
-ROWS: Final = "SELECT id, label, path, title FROM files"
-_RENAMED: Final = (
-    "SELECT f.id, f.label, f.path, f.title FROM renamed r JOIN files f ON f.id = r.file_id"
-    " WHERE r.id > ?"
-)
 # Above, and above a quarter of all, what came since is sorted in.
 _LOOSE: Final = 4096
 
@@ -40,7 +35,7 @@ class NameIndex:
         self._files: Int64 = np.zeros(0, np.int64)
         self._loose: dict[int, list[int]] = {}
         self._loosely = 0
-        self._at = (0, 0)
+        self._seen = Following()
         self._lock = threading.Lock()
 
     def files(self, conn: sqlite3.Connection, wanted: Iterable[Key]) -> set[int]:
@@ -59,22 +54,11 @@ class NameIndex:
 
     def _follow(self, conn: sqlite3.Connection) -> None:
         """Reads what came or was renamed since the last time; everything where that is unknown."""
-        last_file, last_change = self._at
-        known = conn.execute("SELECT 1 FROM sqlite_master WHERE name = 'renamed'").fetchone()
-        kept, change = (1, 0)
-        if known:
-            kept, change = conn.execute(
-                "SELECT coalesce(min(id), 1), coalesce(max(id), 0) FROM renamed"
-            ).fetchone()
-        if not known or kept > last_change + 1:
+        rows, whole = self._seen.follow(conn)
+        if whole:
             self._hashes = self._files = np.zeros(0, np.int64)
-            self._loose, self._loosely, last_file = {}, 0, 0
-        else:
-            self._add(conn.execute(_RENAMED, (last_change,)))
-        self._add(conn.execute(f"{ROWS} WHERE id > ? ORDER BY id", (last_file,)))
-        newest = conn.execute("SELECT coalesce(max(id), 0) FROM files").fetchone()[0]
-        # Another thread may look at an older state: what was read stays read.
-        self._at = (max(last_file, newest), max(last_change, change))
+            self._loose, self._loosely = {}, 0
+        self._add(rows)
 
     def _add(self, rows: Iterable[Row]) -> None:
         hashes, files = array("q"), array("q")
