@@ -9,6 +9,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 import platformdirs
+
+# Its search for plugins reads what every installed package says of itself.
+os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from seoga.errors import ConfigError

@@ -13,13 +13,15 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True)
 class OcrConfig:
     """Crosses to the child as JSON. `turns` is a file that all parser processes lock parts of,
-    `pages` a folder for what was recognised of unfinished files ("": nothing is kept)."""
+    `pages` a folder for what was recognised of unfinished files, `kept` a file for the languages
+    that are installed ("": nothing is kept)."""
 
     language: str = "Hangul"
     page_s: float = 60.0
     cores: int = 2
     turns: str = ""
     pages: str = ""
+    kept: str = ""
 
     @staticmethod
     def of(settings: Settings) -> OcrConfig:
@@ -30,6 +32,7 @@ class OcrConfig:
             cores=settings.cores,
             turns=str(settings.cache_path / "ocr-turns"),
             pages=str(settings.cache_path / "recognised"),
+            kept=str(settings.cache_path / "ocr-languages.json"),
         )
 
     def to_json(self) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from seoga.errors import ExtractionFailed, Reason
+from seoga_extraction.ocr import languages
 from seoga_extraction.ocr.config import OcrConfig
 
 if TYPE_CHECKING:
@@ -101,7 +102,7 @@ def check(language: str) -> None:
     wanted = language.split("+")
     if not known.issuperset(wanted):
         # Installed since this process began?
-        _languages.cache_clear()
+        _answer.cache_clear()
         known = _languages()
     for one in wanted:
         if one not in known:
@@ -113,11 +114,21 @@ def check(language: str) -> None:
 def lacks(options: Mapping[str, Any]) -> str:
     """Why nothing can be recognised here, "" where it can: once that changes, indexes take the
     scans again that nothing was read of."""
+    config = OcrConfig.from_json(options)
+    if config.kept and _kept(Path(config.kept), config.language):
+        return ""
     try:
-        check(OcrConfig.from_json(options).language)
+        check(config.language)
     except ExtractionFailed as error:
         return f"{error.message} {error.hint}"
+    if config.kept and (program := shutil.which(PROGRAM)):
+        languages.keep(Path(config.kept), program, _answer())
     return ""
+
+
+def _kept(file: Path, language: str) -> bool:
+    program = shutil.which(PROGRAM)
+    return program is not None and languages.kept(file, program).issuperset(language.split("+"))
 
 
 def _missing(what: str, package: str, other: str = "") -> ExtractionFailed:
@@ -136,19 +147,20 @@ def _broken(why: str) -> ExtractionFailed:
     )
 
 
-@cache
 def _languages() -> frozenset[str]:
+    return languages.languages_in(_answer())
+
+
+@cache
+def _answer() -> list[str]:
     try:
-        done = subprocess.run(
-            [PROGRAM, "--list-langs"], capture_output=True, text=True, check=False, timeout=60
-        )
+        return languages.asked(PROGRAM)
     except subprocess.TimeoutExpired as error:
         raise _broken("it does not answer") from error
+    except subprocess.CalledProcessError as error:
+        raise _broken((error.stderr.strip().splitlines() or ["it says nothing"])[-1]) from error
     except OSError as error:
         raise _broken(_why_not(error)) from error
-    if done.returncode:
-        raise _broken((done.stderr.strip().splitlines() or ["it says nothing"])[-1])
-    return frozenset(line.strip() for line in done.stdout.splitlines()[1:])
 
 
 def _why_not(error: OSError) -> str:
