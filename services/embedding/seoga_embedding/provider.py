@@ -95,7 +95,7 @@ class Endpoint:
 class Call:
     """One HTTP request: `path` follows the base address, `body` is sent as JSON (None: a GET),
     `content` as it stands under its `content-type` header; `lines`: the answer is JSON Lines, and
-    read as a list."""
+    read as a list; an answer of more than `most_bytes` is none."""
 
     path: str
     body: Mapping[str, Any] | None = None
@@ -103,6 +103,7 @@ class Call:
     query: Mapping[str, str] = field(default_factory=dict)
     content: bytes | None = None
     lines: bool = False
+    most_bytes: int = 64 << 20
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from xxhash import xxh3_64_hexdigest
 
 from seoga.contracts.embedding import Context, Embedding, Excerpt, of_provider
 from seoga.errors import (
+    Cancelled,
     ConfigError,
     EmbeddingFailed,
     MissingDependency,
@@ -110,6 +111,8 @@ class ContextStage:
             return ()
         try:
             answers = self.embedding.contextualize(excerpts, self.spec)
+        except Cancelled:
+            return ()
         except (ConfigError, MissingDependency) as error:
             self._give_up(error.message)
             return ()

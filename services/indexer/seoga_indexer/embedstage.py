@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from seoga.contracts.embedding import Embedding, Passage, PassageVectors, of_provider
 from seoga.errors import (
+    Cancelled,
     ConfigError,
     EmbeddingFailed,
     MissingDependency,
@@ -210,6 +211,8 @@ class EmbedStage:
         while True:
             try:
                 answers = request.answers()
+            except Cancelled as stopped:
+                raise _GivenUp("stopped") from stopped
             except (ConfigError, MissingDependency) as error:
                 raise _GivenUp(error.message) from error
             except (EmbeddingFailed, ServiceUnavailable) as error:

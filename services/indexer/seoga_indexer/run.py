@@ -266,7 +266,7 @@ class Run:
             try:
                 with until(self._order.cancel):
                     target()
-            except Stopped:
+            except (Stopped, Cancelled):
                 return
             except BaseException as error:  # it must reach the writer, whatever it is
                 with suppress(Stopped):

@@ -9,6 +9,7 @@ from pydantic import BaseModel, Field
 
 from seoga.contracts.forecast import BatchReport, Forecast
 from seoga.contracts.lent import from_header, lending, to_headers
+from seoga.contracts.places import Places
 from seoga.contracts.vectorwire import (
     Context,
     Excerpt,
@@ -145,7 +146,10 @@ class EmbeddingClient:
     def card(self, spec: EmbeddingSpec) -> ModelCard:
         """The identity of the model, as the service says it."""
         body = {"spec": asdict(spec)}
-        return ModelCard(**self._http.json("POST", "/v1/card", json=body, headers=to_headers()))
+        answer = self._http.json(
+            "POST", "/v1/card", json=body, headers=to_headers(), whom=whom(spec)
+        )
+        return ModelCard(**answer)
 
     def embed_passages(
         self, passages: Sequence[Passage], spec: EmbeddingSpec
@@ -169,7 +173,9 @@ class EmbeddingClient:
     def embed_query(self, text: str, spec: EmbeddingSpec) -> Vector:
         """(d,) float32 of unit length."""
         body = {"spec": asdict(spec), "text": utf8(text)}
-        answer = self._http.json("POST", "/v1/query", json=body, headers=to_headers())
+        answer = self._http.json(
+            "POST", "/v1/query", json=body, headers=to_headers(), whom=whom(spec)
+        )
         return unpack(answer["vector"])
 
     def embed_queries(self, texts: Sequence[str], spec: EmbeddingSpec) -> list[Vector]:
@@ -197,7 +203,9 @@ class EmbeddingClient:
     def rerank(self, query: str, texts: Sequence[str], spec: RerankSpec) -> list[float]:
         """See `Embedding`."""
         body = {"spec": asdict(spec), "query": utf8(query), "texts": [utf8(one) for one in texts]}
-        answer = self._http.json("POST", "/v1/reranking", json=body, headers=to_headers())
+        answer = self._http.json(
+            "POST", "/v1/reranking", json=body, headers=to_headers(), whom=whom(spec)
+        )
         scores = [float(one) for one in answer["scores"]]
         if len(scores) != len(texts):
             raise EmbeddingFailed(
@@ -282,62 +290,100 @@ class QueryRequest(CardRequest):
     text: str
 
 
+def whom(spec: EmbeddingSpec | ContextSpec | RerankSpec) -> str:
+    """Who is behind a call: a provider, and where it is."""
+    return f"{spec.provider} {spec.base_url}"
+
+
 def routes(engine: Embedding) -> "APIRouter":
-    """The port as routes; FastAPI calls them in its thread pool."""
-    from fastapi import APIRouter, Header
+    """The port as routes. Questions, which somebody waits for, have threads of their own."""
+    from fastapi import APIRouter, Header, Request, Response
+    from pydantic_core import to_json
 
     router = APIRouter(prefix="/v1")
+    questions, documents = Places(), Places()
 
     @router.post("/card")
-    def card(
-        request: CardRequest, x_seoga_lent_keys: Annotated[str, Header()] = ""
+    async def card(
+        request: CardRequest, http: Request, x_seoga_lent_keys: Annotated[str, Header()] = ""
     ) -> dict[str, Any]:
         with lending(from_header(x_seoga_lent_keys)):
-            return engine.card(request.spec).to_json()
+            found = await questions.work(
+                whom(request.spec), http, lambda: engine.card(request.spec)
+            )
+        return found.to_json()
 
     @router.post("/version")
-    def version(request: CardRequest) -> dict[str, str]:
-        return {"version": engine.version(request.spec)}
+    async def version(request: CardRequest, http: Request) -> dict[str, str]:
+        spec = request.spec
+        return {"version": await questions.work(whom(spec), http, lambda: engine.version(spec))}
 
     @router.post("/passages")
-    def passages(request: PassagesRequest) -> dict[str, Any]:
-        results = engine.embed_passages(request.passages, request.spec)
-        return {"results": [result_to(result) for result in results]}
+    async def passages(request: PassagesRequest, http: Request) -> Response:
+        def task() -> Response:
+            results = engine.embed_passages(request.passages, request.spec)
+            # Megabytes: made in this thread, not where all requests come in.
+            body = to_json({"results": [result_to(result) for result in results]})
+            return Response(body, media_type="application/json")
 
-    @router.post("/query")
-    def query(
-        request: QueryRequest, x_seoga_lent_keys: Annotated[str, Header()] = ""
-    ) -> dict[str, str]:
-        with lending(from_header(x_seoga_lent_keys)):
-            return {"vector": pack(engine.embed_query(request.text, request.spec))}
-
-    @router.post("/reranking")
-    def rerank(
-        request: RerankRequest, x_seoga_lent_keys: Annotated[str, Header()] = ""
-    ) -> dict[str, list[float]]:
-        with lending(from_header(x_seoga_lent_keys)):
-            return {"scores": engine.rerank(request.query, request.texts, request.spec)}
+        return await documents.work(whom(request.spec), http, task)
 
     @router.post("/passages/forecast")
     def forecast_passages(request: PassagesRequest) -> dict[str, Any]:
         return asdict(engine.forecast_passages(request.passages, request.spec))
 
-    _context_routes(router, engine)
+    _question_routes(router, engine, questions)
+    _context_routes(router, engine, documents)
     return router
 
 
-def _context_routes(router: "APIRouter", engine: Embedding) -> None:
+def _question_routes(router: "APIRouter", engine: Embedding, questions: Places) -> None:
+    from fastapi import Header, Request
+
+    @router.post("/query")
+    async def query(
+        request: QueryRequest, http: Request, x_seoga_lent_keys: Annotated[str, Header()] = ""
+    ) -> dict[str, str]:
+        spec = request.spec
+        with lending(from_header(x_seoga_lent_keys)):
+            vector = await questions.work(
+                whom(spec), http, lambda: engine.embed_query(request.text, spec)
+            )
+        return {"vector": pack(vector)}
+
+    @router.post("/reranking")
+    async def rerank(
+        request: RerankRequest, http: Request, x_seoga_lent_keys: Annotated[str, Header()] = ""
+    ) -> dict[str, list[float]]:
+        spec = request.spec
+        with lending(from_header(x_seoga_lent_keys)):
+            scores = await questions.work(
+                whom(spec), http, lambda: engine.rerank(request.query, request.texts, spec)
+            )
+        return {"scores": scores}
+
+
+def _context_routes(router: "APIRouter", engine: Embedding, documents: Places) -> None:
+    from fastapi import Request
+
     @router.post("/contexts/batch")
-    def batch(request: BatchRequest) -> dict[str, int]:
-        return asdict(engine.batch_contexts(request.spec, send=request.send))
+    async def batch(request: BatchRequest, http: Request) -> dict[str, int]:
+        spec, send = request.spec, request.send
+        report = await documents.work(
+            whom(spec), http, lambda: engine.batch_contexts(spec, send=send)
+        )
+        return asdict(report)
 
     @router.post("/prompt")
     def prompt(request: PromptRequest) -> dict[str, str]:
         return {"id": engine.prompt_id(request.spec)}
 
     @router.post("/contexts")
-    def contexts(request: ContextsRequest) -> dict[str, Any]:
-        results = engine.contextualize(request.excerpts, request.spec)
+    async def contexts(request: ContextsRequest, http: Request) -> dict[str, Any]:
+        spec, excerpts = request.spec, request.excerpts
+        results = await documents.work(
+            whom(spec), http, lambda: engine.contextualize(excerpts, spec)
+        )
         return {"results": [context_to(one) for one in results]}
 
     @router.post("/contexts/forecast")

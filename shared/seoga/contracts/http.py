@@ -12,11 +12,15 @@ import httpx
 
 from seoga import __version__
 from seoga.contracts.deadline import given, remaining
-from seoga.errors import SeogaError, ServiceUnavailable, unwire
+from seoga.contracts.network import letting_go
+from seoga.contracts.stop import stopped
+from seoga.errors import Cancelled, SeogaError, ServiceUnavailable, unwire
 from seoga.logs import request_id
 
 # Connecting is quick or hopeless; reading waits for work such as a long document.
 TIMEOUT = httpx.Timeout(connect=5.0, read=600.0, write=60.0, pool=60.0)
+# Those who wait for one provider take no connection from those who wait for another.
+_MANY = httpx.Limits(max_connections=1000, max_keepalive_connections=32)
 # Anything that lives says its version; more time than that is for machines under load.
 VERSION_S = 30.0
 # Who did not answer in time is left alone for as long: the next person must not wait too.
@@ -31,9 +35,11 @@ class Http:
     ) -> None:
         self.name = name
         self.base_url = base_url.rstrip("/")
-        self._client = httpx.Client(transport=transport, timeout=TIMEOUT, trust_env=False)
+        self._client = letting_go(
+            httpx.Client(transport=transport, timeout=TIMEOUT, trust_env=False, limits=_MANY)
+        )
         self._checked = False
-        self._rests_until = 0.0
+        self._rests: dict[str, float] = {}
 
     def json(self, method: str, path: str, **options: Any) -> Any:
         """The JSON answer of a call. Raises the error that the service raised, or
@@ -44,18 +50,30 @@ class Http:
 
     @contextmanager
     def stream(self, method: str, path: str, **options: Any) -> Iterator[httpx.Response]:
-        """A response whose body is still to be read; the status is already known to be good."""
+        """A response whose body is still to be read; the status is already known to be good.
+        Raises Cancelled where the stop of this thread is set before the end.
+
+        `whom`: who is behind the service for this call; only what is behind the same one is not
+        waited for again after it did not answer in time.
+        """
+        whom = options.pop("whom", "")
         self._check_version()
+        self._rested(whom)
         try:
             with self._send(method, path, **options) as response:
                 yield response
         except httpx.HTTPError as error:
-            raise self._unavailable(error) from error
+            raise self._unavailable(error, whom) from error
+
+    def _rested(self, whom: str) -> None:
+        """Raises ServiceUnavailable where somebody waits and it did not answer just now."""
+        if remaining() is not None and time.monotonic() < self._rests.get(whom, 0.0):
+            raise self._late()
 
     def _patience(self, most: float | None) -> httpx.Timeout:
         """The time-outs of one call; raises ServiceUnavailable where no time is left."""
         left = remaining()
-        if left is not None and (left <= 0 or time.monotonic() < self._rests_until):
+        if left is not None and left <= 0:
             raise self._late()
         known = [each for each in (left, most) if each is not None]
         if not known:
@@ -78,6 +96,7 @@ class Http:
         """A service of another version may speak another contract: refused once, by name."""
         if self._checked:
             return
+        self._rested("")
         try:
             with self._send("GET", "/health", seconds=VERSION_S) as response:
                 response.read()
@@ -92,14 +111,21 @@ class Http:
             )
         self._checked = True
 
-    def _unavailable(self, error: Exception) -> ServiceUnavailable:
+    def _unavailable(self, error: Exception, whom: str = "") -> SeogaError:
+        if stopped():
+            return Cancelled("stopped")
         if isinstance(error, httpx.TimeoutException) and remaining() is not None:
-            self._rests_until = time.monotonic() + REST_S
+            self._rest(whom)
             return self._late()
         return ServiceUnavailable(
             f"The {self.name} service at {self.base_url} does not answer ({type(error).__name__}).",
             f"Start it, or unset SEOGA_{self.name.upper()}_URL to work in this process.",
         )
+
+    def _rest(self, whom: str) -> None:
+        now = time.monotonic()
+        kept = {one: until for one, until in self._rests.copy().items() if until > now}
+        self._rests = kept | {whom: now + REST_S}
 
     def _late(self) -> ServiceUnavailable:
         return ServiceUnavailable(

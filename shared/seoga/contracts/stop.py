@@ -34,6 +34,11 @@ def stopped() -> bool:
     return found is not None and found.is_set()
 
 
+def stoppable() -> bool:
+    """Whether somebody may stop what this thread does."""
+    return _stop.get() is not None
+
+
 def unless_stopped(call: Callable[[], T]) -> T:
     """What `call` returns or raises. Raises Cancelled once the stop is set: a call that is under
     way is left to end by itself, in a thread that holds up no end of the process."""

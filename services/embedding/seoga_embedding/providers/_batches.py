@@ -24,6 +24,8 @@ from seoga_embedding.providers._protocol import bearer
 
 Asked = Sequence[tuple[str, Prompt]]
 _MARK: Final = "seoga"
+# 20,000 answers of a model that thinks.
+_RESULT_BYTES: Final = 512 << 20
 _OPENAI_ENDED: Final = ("completed", "failed", "expired", "cancelled")
 
 
@@ -99,7 +101,12 @@ class OpenAIBatches:
     def result_calls(self, state: BatchState) -> Sequence[Call]:
         """GET /v1/files/{id}/content of both files."""
         return [
-            Call(f"{self._root}/files/{file}/content", headers=self._headers(), lines=True)
+            Call(
+                f"{self._root}/files/{file}/content",
+                headers=self._headers(),
+                lines=True,
+                most_bytes=_RESULT_BYTES,
+            )
             for file in state.files
         ]
 
@@ -167,7 +174,8 @@ class AnthropicBatches:
 
     def result_calls(self, state: BatchState) -> Sequence[Call]:
         """GET /v1/messages/batches/{id}/results; never an address that an answer names."""
-        return [Call(f"{self._path}/{state.id}/results", headers=self._headers, lines=True)]
+        path = f"{self._path}/{state.id}/results"
+        return [Call(path, headers=self._headers, lines=True, most_bytes=_RESULT_BYTES)]
 
     def read_result(self, line: Any) -> tuple[str, Reply | None, bool]:
         """`{custom_id, result: {type, message}}`."""

@@ -113,7 +113,9 @@ class _Patience:
             return True
         if error.wait_s > MOST_WAIT_S:
             return False
-        return error.wait_s + secrets.SystemRandom().uniform(0, gates.FIRST_PAUSE_S)
+        # What documents are told to wait they wait at the gate, where a stop ends it.
+        told = error.wait_s if self.urgent or error.trouble is Trouble.OUTAGE else 0.0
+        return told + secrets.SystemRandom().uniform(0, gates.FIRST_PAUSE_S)
 
 
 def _mark(key: str) -> str:

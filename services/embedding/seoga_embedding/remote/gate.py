@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from typing import Final
 
 from seoga.contracts.deadline import given, remaining
-from seoga.contracts.stop import stopped
+from seoga.contracts.stop import stoppable, stopped
 from seoga_embedding.remote.faults import CallFailed, NotMade, Trouble
 
 # With these a provider that is down costs four calls, then one every half minute and rarer.
@@ -33,6 +33,8 @@ MOST_WAIT_S = 120.0
 URGENT: Final = 4
 # Nobody sleeps through a change: whoever leaves wakes those who wait.
 _LOOK_S: Final = 5.0
+# A stop wakes nobody.
+_STOP_LOOK_S: Final = 1.0
 _PASSING: Final = (Trouble.OUTAGE, Trouble.RATE)
 
 
@@ -115,7 +117,8 @@ class Gate:
             left = remaining()
             if left == 0:
                 raise NotMade(Trouble.OUTAGE, f"had no turn within {given():g} s")
-            self._line[urgent].wait(min(pause, _LOOK_S if left is None else left))
+            look = _STOP_LOOK_S if stoppable() else _LOOK_S
+            self._line[urgent].wait(min(pause, look if left is None else min(left, look)))
 
     def _wake(self, *, everyone: bool = False) -> None:
         """As many as there are places; `everyone` where there may be no point in waiting."""

@@ -26,6 +26,9 @@ from seoga_embedding.remote.wire import DOCUMENT_READ_S, QUERY_READ_S
 # A model that was pulled anew is noticed at the next run; queries do not ask each time.
 _DIGEST_S: Final = 30.0
 _PROBE: Final = "Seoga"
+# 8,192 numbers of 32 characters, and what stands around them.
+_VECTOR_BYTES: Final = 256 << 10
+_ANSWER_BYTES: Final = 1 << 20
 
 
 class Sender:
@@ -247,9 +250,9 @@ class Sender:
         """One request, tried again where that may help, and its seconds. Raises CallFailed."""
         dialect = self._dialect
         read_s = QUERY_READ_S if role == "query" else DOCUMENT_READ_S
-        body, seconds = self._caller.timed(
-            dialect.embed_call(texts, role), read_s, tries=tries, urgent=role == "query"
-        )
+        most = _ANSWER_BYTES + len(texts) * _VECTOR_BYTES
+        call = replace(dialect.embed_call(texts, role), most_bytes=most)
+        body, seconds = self._caller.timed(call, read_s, tries=tries, urgent=role == "query")
         try:
             return dialect.read_vectors(body, len(texts)), seconds
         except (UnusableAnswer, TypeError, AttributeError) as error:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import json
+from contextlib import closing
 from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import urlsplit
@@ -11,7 +12,9 @@ from urllib.parse import urlsplit
 import httpx
 
 from seoga import __version__
-from seoga.contracts.deadline import given, remaining
+from seoga.contracts.deadline import given, remaining, within
+from seoga.contracts.network import letting_go
+from seoga.contracts.stop import stopped
 from seoga.errors import ConfigError
 from seoga_embedding.provider import Call, Endpoint
 from seoga_embedding.remote.faults import CallFailed, NotMade, Trouble, failure, is_error, reply_of
@@ -20,19 +23,20 @@ from seoga_embedding.remote.faults import CallFailed, NotMade, Trouble, failure,
 _CONNECT_S: Final = 5.0
 DOCUMENT_READ_S: Final = 180.0
 QUERY_READ_S: Final = 15.0
-# A vector of 4,096 numbers as text is 90 KB; a body beyond this is no answer.
-_MOST_BYTES: Final = 512 << 20
+_ERROR_BYTES: Final = 64 << 10
 # No error says more.
 _SHORT_BYTES: Final = 16 << 10
 
 
 @dataclass(frozen=True, slots=True)
 class Ready:
-    """A request that may leave, for how long it is waited for, and whether JSON Lines come back."""
+    """A request that may leave, for how long it is waited for, whether JSON Lines come back, and
+    how many bytes at most."""
 
     request: httpx.Request
     read_s: float
     lines: bool
+    most_bytes: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,14 +60,16 @@ class Wire:
     ) -> None:
         """`calls`: how many may be under way at once."""
         self._endpoint = endpoint
-        self._client = client or httpx.Client(
-            transport=transport,
-            timeout=_timeout(DOCUMENT_READ_S),
-            limits=httpx.Limits(max_connections=calls, max_keepalive_connections=calls),
-            headers={"user-agent": f"seoga/{__version__}", "accept": "application/json"},
-            follow_redirects=False,
-            # A proxy of the environment is for the world outside, not for this machine.
-            trust_env=not _is_near(urlsplit(endpoint.url).hostname or ""),
+        self._client = client or letting_go(
+            httpx.Client(
+                transport=transport,
+                timeout=_timeout(DOCUMENT_READ_S),
+                limits=httpx.Limits(max_connections=calls, max_keepalive_connections=calls),
+                headers={"user-agent": f"seoga/{__version__}", "accept": "application/json"},
+                follow_redirects=False,
+                # A proxy of the environment is for the world outside, not for this machine.
+                trust_env=not _is_near(urlsplit(endpoint.url).hostname or ""),
+            )
         )
 
     def with_key_of(self, endpoint: Endpoint) -> Wire:
@@ -77,7 +83,7 @@ class Wire:
     def ready(self, call: Call, read_s: float = DOCUMENT_READ_S) -> Ready:
         """What `fetch` sends; made before there is a turn for it. Raises ConfigError."""
         try:
-            return Ready(self._request(call), read_s, call.lines)
+            return Ready(self._request(call), read_s, call.lines, call.most_bytes)
         except httpx.InvalidURL as error:
             raise ConfigError(f"The address {self._endpoint.url!r} cannot be used.") from error
 
@@ -93,14 +99,39 @@ class Wire:
             raise NotMade(Trouble.OUTAGE, "is no longer asked: the engine is closed")
         request.extensions["timeout"] = _timeout(read_s).as_dict()
         try:
-            response = self._client.send(request)
+            # The whole answer must be here by then, not just its next byte.
+            with within(read_s):
+                response = self._received(request, ready.most_bytes)
         except httpx.TimeoutException as error:
-            raise CallFailed(Trouble.OUTAGE, f"did not answer in time ({_name(error)})") from error
+            raise self._outage(f"did not answer in time ({_name(error)})") from error
+        except httpx.DecodingError as error:
+            raise CallFailed(Trouble.OUTPUT, "sent an answer that cannot be unpacked") from error
         except httpx.HTTPError as error:
-            raise CallFailed(
-                Trouble.OUTAGE, f"cannot be reached ({_name(error)})", "Is it running?"
-            ) from error
+            raise self._outage(f"cannot be reached ({_name(error)})", "Is it running?") from error
         return self._accepted(response, ready)
+
+    def _outage(self, message: str, hint: str = "") -> CallFailed:
+        """No answer; where we broke off ourselves, that says nothing of the provider."""
+        if stopped():
+            return NotMade(Trouble.OUTAGE, "is asked no more: the run was stopped")
+        return CallFailed(Trouble.OUTAGE, message, hint)
+
+    def _received(self, request: httpx.Request, most_bytes: int) -> httpx.Response:
+        """The response with its whole body. Raises CallFailed for one that no answer needs."""
+        response = self._client.send(request, stream=True)
+        with closing(response):
+            most = most_bytes if response.is_success else _ERROR_BYTES
+            content = bytearray()
+            # A few bytes may unpack to thousands: what counts is what they become.
+            for piece in response.iter_bytes():
+                content += piece
+                if len(content) > most:
+                    break
+        if len(content) > most and response.is_success:
+            raise CallFailed(Trouble.OUTPUT, "sent more than any answer holds")
+        headers = httpx.Headers(response.headers)
+        headers.pop("content-encoding", None)
+        return httpx.Response(response.status_code, headers=headers, content=bytes(content[:most]))
 
     def read(self, came: Came) -> Any:
         """The JSON of what came. Raises CallFailed where it is none, or an error after all."""
@@ -136,8 +167,6 @@ class Wire:
             )
         if response.status_code >= 400:
             raise failure(self._reply(response), self._endpoint.key)
-        if len(response.content) > _MOST_BYTES:
-            raise CallFailed(Trouble.OUTPUT, "sent more than any answer holds")
         # An error under HTTP 200 is short, and whoever has the turn must hear of it. What is long
         # is read when the turn is another's.
         short = len(response.content) < _SHORT_BYTES
