@@ -14,17 +14,22 @@ from itertools import chain
 from typing import Any
 
 from seoga.models import ChunkState
+from seoga.storage.bulk import put
 from seoga.storage.packing import Key, PackedChunk
 from seoga.storage.records import Tokens
 
 _INSERT_CHUNK = (
     'INSERT INTO chunks (id, file_id, ordinal, text, start, "end", heading_path, header_row,'
     " place, kind, lang, meta,"
-    " context, keywords, state, words) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+    " context, keywords, state, words) VALUES {row}"
 )
 _INSERT_FTS = (
     "INSERT INTO chunks_fts (rowid, title, heading, body, context, keywords)"
     " VALUES (?, ?, ?, ?, ?, ?)"
+)
+_COUNT_TERM = (
+    "INSERT INTO terms (term, df) VALUES {row} ON CONFLICT (term) DO UPDATE SET df = df +"
+    " excluded.df"
 )
 _MOVE_CHUNK = (
     'UPDATE chunks SET ordinal = ?, start = ?, "end" = ?, place = ?, kind = ?, lang = ?, meta = ?'
@@ -99,7 +104,7 @@ class Changes:
             [(row[-1],) for row in self.moved],
         )
         conn.executemany(_MOVE_CHUNK, self.moved)
-        conn.executemany(_INSERT_CHUNK, self.inserted)
+        put(conn, _INSERT_CHUNK, self.inserted)
         conn.executemany(_INSERT_FTS, [(chunk_id, *tokens) for chunk_id, tokens in self.indexed])
         # All at once: a loop in C, where one for each chunk costs three times as much.
         self.terms.update(chain.from_iterable(tokens.terms() for _, tokens in self.indexed))
@@ -156,11 +161,7 @@ def _count_terms(conn: sqlite3.Connection, delta: Counter[str]) -> None:
     more = [(term, n) for term in sorted(delta, key=str.encode) if (n := delta[term]) > 0]
     less = [(-n, term) for term, n in delta.items() if n < 0]
     newest = conn.execute("SELECT coalesce(max(id), 0) FROM terms").fetchone()[0]
-    conn.executemany(
-        "INSERT INTO terms (term, df) VALUES (?, ?) ON CONFLICT (term) DO UPDATE SET df = df +"
-        " excluded.df",
-        more,
-    )
+    put(conn, _COUNT_TERM, more)
     # Terms under three characters give no trigram, but the two tables are only sound row for row.
     conn.execute(
         "INSERT INTO terms_trigram (rowid, term) SELECT id, term FROM terms WHERE id > ?", (newest,)

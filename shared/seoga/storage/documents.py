@@ -12,6 +12,7 @@ from typing import Any
 from seoga.models import ChunkState, FileState, ModelCard
 from seoga.storage import content, filerows, folders, generations, matrixfile
 from seoga.storage.again import packed_again
+from seoga.storage.bulk import put
 from seoga.storage.database import checkpoint, snapshot, speaking, transaction
 from seoga.storage.filerows import now
 from seoga.storage.folders import FolderRow
@@ -157,8 +158,9 @@ class DocumentStore:
                 row = filerows.settled(packed.row, states)
                 rows.append(filerows.values(row, file_id, len(states), packed.chars))
             filerows.write(conn, rows, known)
-            conn.executemany(
-                "INSERT OR REPLACE INTO texts (file_id, text, marks) VALUES (?, ?, ?)",
+            put(
+                conn,
+                "INSERT OR REPLACE INTO texts (file_id, text, marks) VALUES {row}",
                 [(number, one.text, one.marks) for number, one in zip(ids, batch, strict=True)],
             )
             plan.apply(conn)

@@ -14,6 +14,7 @@ from itertools import count
 from typing import Any
 
 from seoga.models import ChunkState, FileState, Stage
+from seoga.storage.bulk import put
 from seoga.storage.folders import forget_above
 from seoga.storage.records import FileRow, Kept, KnownFile, PendingChunk
 
@@ -22,9 +23,7 @@ _COLUMNS = (
     *("state", "stage", "reason", "detail", "format", "title", "lang", "meta", "made"),
     *("chunk_count", "text_chars", "indexed_at"),
 )
-_INSERT = (
-    f"INSERT INTO files ({', '.join(_COLUMNS)}, id) VALUES ({', '.join('?' * len(_COLUMNS))}, ?)"
-)
+_INSERT = f"INSERT INTO files ({', '.join(_COLUMNS)}, id) VALUES {{row}}"
 _REPLACE = f"UPDATE files SET {', '.join(f'{name} = ?' for name in _COLUMNS)} WHERE id = ?"
 _FIND = (
     "SELECT wanted.key, files.id FROM json_each(?) AS wanted JOIN files"
@@ -72,7 +71,7 @@ def write(conn: sqlite3.Connection, rows: Iterable[Values], known: Collection[in
         (old if row[-1] in known else fresh).append(row)
     if fresh:
         forget_above(conn, [(str(row[0]), str(row[1])) for row in fresh])
-    conn.executemany(_INSERT, fresh)
+    put(conn, _INSERT, fresh)
     conn.executemany(_REPLACE, old)
 
 
