@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 import unicodedata
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from seoga.cells import Cells
 from seoga.models import Chunk, DocumentInfo, Place, Section, SectionKind
+from seoga_indexer import beside
 from seoga_indexer.boundaries import (
     Cuts,
     Span,
@@ -22,7 +23,7 @@ from seoga_indexer.boundaries import (
     word_start_before,
 )
 
-CHUNKER_VERSION = "1"
+CHUNKER_VERSION = "2"
 SEPARATOR = "\n\n"
 # A piece shorter than this share of the target is not worth a chunk of its own.
 _LEAST_SHARE = 0.3
@@ -291,40 +292,33 @@ class _ChunkMaker:
 
     def __init__(self, text: str, group: _Group, places: _Places) -> None:
         self._text, self._group, self._places = text, group, places
+        self._heading_path = beside.heading_path(group.heading_path)
         self._starts = [span.start for span in group.spans]
 
     def make(self, ordinal: int, start: int, end: int) -> Chunk:
         """The chunk of text[start:end] with what travels beside it."""
         low = bisect_right(self._starts, start) - 1
         spans = self._group.spans[low : bisect_left(self._starts, end)]
-        first, last = spans[0], spans[-1]
+        first = spans[0]
         place = self._places.part(first, start, end)
-        if last is not first:
-            place = place.until(self._places.part(last, start, end))
+        for span in spans[1:]:
+            # All of them: a remark on the first cell may come after the table.
+            place = place.until(self._places.part(span, start, end))
         kinds = {span.section.kind for span in spans} - _UNSEEN_KINDS
         return Chunk(
             ordinal=ordinal,
             text=self._text[start:end],
             start=start,
             end=end,
-            heading_path=self._group.heading_path,
+            heading_path=self._heading_path,
             header_row=self._header(first, start),
             place=place,
             kind=kinds.pop() if len(kinds) == 1 else SectionKind.PARAGRAPH,
-            meta=_merged_meta(spans),
+            meta=beside.merged_meta(spans, start),
         )
 
     def _header(self, span: Span, start: int) -> str:
         if span.section.kind is not SectionKind.TABLE or start <= span.start:
             return ""
         header, body = header_of(self._text, span)
-        return header if start >= body else ""
-
-
-def _merged_meta(spans: Sequence[Span]) -> Mapping[str, Any]:
-    """What the sections say; of two values the first stands."""
-    meta: dict[str, Any] = {}
-    for span in reversed(spans):
-        if span.section.meta:
-            meta.update(span.section.meta)
-    return meta
+        return beside.header_row(header) if start >= body else ""

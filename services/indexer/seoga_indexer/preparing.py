@@ -12,6 +12,7 @@ from seoga.storage.packing import PackedFile, pack
 from seoga.storage.records import STATED, FileRow, PreparedChunk, PreparedFile, Tokens
 from seoga.text.language import language_of
 from seoga.text.tokens import index_text
+from seoga_indexer.beside import shortened
 from seoga_indexer.chunking import assemble, chunk_document
 from seoga_indexer.statements import statements_of
 
@@ -48,7 +49,7 @@ def prepare(draft: Draft) -> PreparedFile | FileRow:
     row = replace(
         draft.row,
         format=assembled.info.format,
-        title=assembled.info.title or draft.row.title,
+        title=shortened(assembled.info.title or draft.row.title),
         meta=_with_statements(draft),
         lang=language_of(assembled.text),
     )
