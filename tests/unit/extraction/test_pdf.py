@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,8 @@ import pymupdf
 import pytest
 
 from seoga.errors import ExtractionFailed, Reason
-from seoga.models import Place
+from seoga.models import Place, Section
+from seoga_extraction.engine import ExtractionEngine
 from seoga_extraction.layout import Line, compounds, paragraphs, regions, turned
 
 Reading = Callable[..., Any]
@@ -102,6 +104,19 @@ def test_pages_are_marked_and_count_from_one(read: Reading) -> None:
 
 def test_blank_pages_are_an_empty_document_not_a_scan(read: Reading) -> None:
     assert not read("a.pdf", made(texts=["", ""])).text.replace("## Page", "").strip("12 \n")
+
+
+@pytest.mark.parametrize("name", [b"bad\xff\xfe.pdf", "보고서.pdf".encode("cp949")])
+def test_a_file_whose_name_is_not_utf_8_is_read(
+    engine: ExtractionEngine, tmp_path: Path, name: bytes
+) -> None:
+    path = tmp_path / os.fsdecode(name)
+    try:
+        path.write_bytes(made(texts=["behind an old name"]))
+    except OSError:
+        pytest.skip("file names here are UTF-8")
+    got = [one.text for one in engine.extract(path, path.name) if isinstance(one, Section)]
+    assert got == ["## Page 1", "behind an old name"]
 
 
 @pytest.mark.parametrize(

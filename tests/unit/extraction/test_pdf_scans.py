@@ -130,10 +130,24 @@ def test_a_page_of_its_number_alone_is_recognised_only_where_its_body_is_an_imag
 
 def test_text_that_a_recognition_left_is_not_recognised_again(read: Reading) -> None:
     document = opened(pdf_of(page_of(PARAGRAPHS[:1])))
-    document[0].insert_text((72, 72), "what another program read", render_mode=3)
+    for number in range(6):
+        line = f"line {number} of what another program read on this page"
+        document[0].insert_text((72, 72 + 20 * number), line, render_mode=3)
     got = read("a.pdf", bytes(document.tobytes()))
-    assert body(got) == "what another program read"
+    assert got.text.count("what another program read") == 6
     assert "ocr_pages" not in got.figures
+
+
+@pytest.mark.parametrize("stamp", ["Scanned with CamScanner", "ACME-000123"])
+def test_a_stamp_that_is_not_painted_is_kept_and_does_not_stand_for_its_scan(
+    read: Reading, stamp: str
+) -> None:
+    document = opened(pdf_of(page_of(PARAGRAPHS[:2])))
+    document[0].insert_text((72, 820), stamp, render_mode=3, fontsize=8)
+    got = read("a.pdf", bytes(document.tobytes()))
+    assert "only writer of a knowledge base" in got.text
+    assert got.sections[-1].text == stamp
+    assert got.figures["ocr_pages"] == 1
 
 
 def test_a_font_whose_signs_mean_other_letters_is_recognised(read: Reading, handed: Path) -> None:

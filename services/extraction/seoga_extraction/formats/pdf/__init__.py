@@ -5,6 +5,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from seoga.errors import ExtractionFailed, Reason
@@ -35,7 +38,8 @@ def parse(source: Input) -> Parsed:
     pymupdf.TOOLS.mupdf_display_errors(False)
     pymupdf.TOOLS.mupdf_display_warnings(False)
     try:
-        document = pymupdf.open(source.path, filetype="pdf")
+        with _named(source.path) as path:
+            document = pymupdf.open(path, filetype="pdf")
     except (pymupdf.FileDataError, RuntimeError) as error:
         raise corrupt("The PDF is damaged or cut off: it cannot be opened.") from error
     with document:
@@ -46,6 +50,20 @@ def parse(source: Input) -> Parsed:
         yield from _whole(document, source)
         if document.is_repaired and not _ends(source):
             raise corrupt("The PDF is cut off: the pages that were found in it are read.")
+
+
+@contextmanager
+def _named(path: Path) -> Iterator[Path]:
+    """A path that the library takes while it opens the file: its own are UTF-8, names need not."""
+    try:
+        str(path).encode()
+    except UnicodeEncodeError:
+        with TemporaryDirectory(prefix="seoga-pdf-") as folder:
+            link = Path(folder) / "document.pdf"
+            link.symlink_to(path.absolute())
+            yield link
+        return
+    yield path
 
 
 def _whole(document: Any, source: Input) -> Iterator[Section]:
@@ -104,5 +122,5 @@ def sniff(source: Input) -> bool:
 
 
 FORMAT = Format(
-    "pdf", parse, extensions=(".pdf",), sniff=sniff, needs=("pymupdf", "PIL"), version="5"
+    "pdf", parse, extensions=(".pdf",), sniff=sniff, needs=("pymupdf", "PIL"), version="6"
 )

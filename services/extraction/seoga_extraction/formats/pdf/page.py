@@ -33,6 +33,8 @@ UNREADABLE = re.compile("[\x00-\x08\x0e-\x1f\ufffd\ue000-\uf8ff]")
 # What the library calls a block of what is drawn, and a bold font.
 _VECTOR = 3
 _BOLD = 16
+# What it calls text of render mode 3.
+_UNPAINTED = 3
 _SIGNS = re.compile("[\x00-\x08\x0e-\x1f\ufffd]")
 # The number of a page, as printed on it.
 _NUMBER = re.compile(
@@ -46,11 +48,14 @@ _LEADER = re.compile(r"(?:[.·…]\s?){5,}")
 
 @dataclass(frozen=True, slots=True)
 class PageLayer:
-    """What the text layer of a page gives; `tables` are those of the texts that are tables."""
+    """What the text layer of a page gives; `tables` are those of the texts that are tables, and
+    `unseen` what a scan holds beside what it shows."""
 
     texts: list[str]
     tables: frozenset[str] = frozenset()
     scan: bool = False
+    # Text that is not painted: no recognition of a scan can find it.
+    unseen: tuple[str, ...] = ()
 
     @property
     def wordless(self) -> bool:
@@ -97,7 +102,9 @@ def _layer(page: Any, lines: Sequence[Line]) -> PageLayer:
         many = bad * 10 > sum(map(len, texts)) * 3
         texts = [] if many else [_SIGNS.sub(" ", text) for text in texts]
     layer = PageLayer([text for text in texts if not text.isspace()], known)
-    return replace(layer, scan=True) if _is_scan(page, layer, lines) else layer
+    if not _is_scan(page, layer, lines):
+        return layer
+    return replace(layer, scan=True, unseen=tuple(_unpainted(page)))
 
 
 def _suspicious(text: str) -> bool:
@@ -168,8 +175,7 @@ def _is_scan(page: Any, layer: PageLayer, lines: Sequence[Line]) -> bool:
     numbered = _NUMBER.fullmatch(" ".join(layer.texts)) is not None
     if layer.wordless and not numbered:
         return any(not kind.startswith(_UNSEEN) for kind, _ in marks)
-    if any(kind == "ignore-text" for kind, _ in marks):
-        # Text that is not painted is what another recognition left.
+    if any(kind == "ignore-text" for kind, _ in marks) and _is_recognised(page):
         return False
     if numbered and sum(kind.endswith("-path") for kind, _ in marks) >= OUTLINES:
         return True
@@ -177,6 +183,19 @@ def _is_scan(page: Any, layer: PageLayer, lines: Sequence[Line]) -> bool:
     # Scans may come in strips: together they cover the page.
     shown = sum(_area(box, page.rect) for box in images)
     return shown >= _share(count, numbered) * _size(page)
+
+
+def _is_recognised(page: Any) -> bool:
+    """Whether its unpainted text is what another recognition left: as much as a page has, where
+    programs for scans and for files of a court leave their name or a number."""
+    return sum(map(len, _unpainted(page))) >= STUB_CHARS
+
+
+def _unpainted(page: Any) -> list[str]:
+    """The spans of text that are there to be found, not to be seen (render mode 3)."""
+    spans = (span["chars"] for span in page.get_texttrace() if span["type"] == _UNPAINTED)
+    texts = ("".join([chr(sign[0]) for sign in signs]).strip() for signs in spans)
+    return [text for text in texts if text]
 
 
 def _written(lines: Sequence[Line]) -> float:

@@ -139,7 +139,7 @@ class Pages:
         read_out = self._recognised(page)
         if read_out is not None and _says_more(read_out.texts, page.layer):
             said = {"ocr": read_out.meta()}
-            layer = PageLayer(list(read_out.texts))
+            layer = PageLayer([*read_out.texts, *_beside(read_out.texts, page.layer.unseen)])
             yield from self._emitted(page, layer, said, said)
             return
         failed: dict[str, Any] = {"needs_ocr": True, "ocr": {"error": page.failure}}
@@ -194,6 +194,16 @@ class Pages:
 
 def _shown(scans: int) -> str:
     return "its page shows" if scans == 1 else f"its {scans} pages without text show"
+
+
+def _beside(recognised: Sequence[str], unseen: Sequence[str]) -> Iterator[str]:
+    """What is not painted and was not recognised either, such as the number of a court."""
+    known = _bare("".join(recognised))
+    return (text for text in dict.fromkeys(unseen) if _bare(text) not in known)
+
+
+def _bare(text: str) -> str:
+    return "".join(text.split()).casefold()
 
 
 def _says_more(recognised: Sequence[str], layer: PageLayer) -> bool:
