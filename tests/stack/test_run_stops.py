@@ -18,6 +18,7 @@ import pytest
 
 from seoga_embedding.fake.app import create
 from seoga_embedding.fake.rules import Desk, Fault, Rules
+from seoga_embedding.remote.gate import FAILURES
 
 from .serving import serving
 
@@ -35,6 +36,7 @@ STAGES: dict[str, dict[str, Any]] = {
     "contexts": {"embedding": {"provider": "hashing"}, "contextualizer": LLM},
     "batches": {"embedding": {"provider": "hashing"}, "contextualizer": LLM | {"batch": True}},
 }
+KEYS = {"OPENAI_API_KEY": "any", "ANTHROPIC_API_KEY": "any"}
 PAUSES = {
     "retry-after": Fault(status=429, retry_after="50", times=50),
     "backoff": Fault(status=503, times=50),
@@ -80,11 +82,10 @@ def configure(kb: Path, url: str, stage: str) -> None:
     (kb / "config.json").write_text(json.dumps({"id": "kb", "sourcePaths": [docs], **keys}))
 
 
-def start(kb: Path) -> subprocess.Popen[bytes]:
-    keys = {"OPENAI_API_KEY": "any", "ANTHROPIC_API_KEY": "any"}
+def start(kb: Path, **environment: str) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
         [SEOGA, "exec", "--path", kb],
-        env={**os.environ, **keys},
+        env={**os.environ, **KEYS, **environment},
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
     )
@@ -180,6 +181,72 @@ def test_a_stop_ends_the_waiting_before_the_next_try(
     ends(process, terminate, kb)
     # A pause of half a second may be over before the signal comes; then one more is under way.
     assert len(calls(desk)) <= (fault.status == 503)
+
+
+@pytest.fixture(params=["in this process", "over the services"])
+def services(request: pytest.FixtureRequest, start_service: Any) -> dict[str, str]:
+    """What a run is told of the services, in both forms."""
+    if request.param == "in this process":
+        return {}
+    return {"SEOGA_EMBEDDING_URL": start_service("embedding", **KEYS)}
+
+
+@pytest.mark.parametrize(
+    "stage_and_stop",
+    [("probe", interrupt), ("vectors", terminate), ("contexts", ask_by_file)],
+    ids=lambda pair: pair[0],
+)
+def test_an_answer_of_a_service_is_not_waited_for_after_a_stop(
+    desk: Watched,
+    url: str,
+    kb: Path,
+    start_service: Any,
+    stage_and_stop: tuple[str, Callable[..., None]],
+) -> None:
+    stage, stop = stage_and_stop
+    service = start_service("embedding", **KEYS)
+    desk.rules = Rules(latency=HELD_S)
+    configure(kb, url, stage)
+    process = start(kb, SEOGA_EMBEDDING_URL=service)
+    desk.came.get(timeout=120)
+    ends(process, stop, kb)
+    assert calls(desk) == []
+
+
+@pytest.mark.parametrize("fault", PAUSES.values(), ids=PAUSES)
+def test_a_stop_ends_the_tries_of_a_service_too(
+    desk: Watched, url: str, kb: Path, start_service: Any, fault: Fault
+) -> None:
+    service = start_service("embedding", **KEYS)
+    desk.expect([fault.model_copy()])
+    configure(kb, url, "vectors")
+    process = start(kb, SEOGA_EMBEDDING_URL=service)
+    desk.came.get(timeout=120)
+    ends(process, terminate, kb)
+    # One try may be under way before the signal comes.
+    assert len(calls(desk)) <= (fault.status == 503)
+
+
+def test_a_stop_while_a_circuit_is_open_ends_the_run(
+    desk: Watched, url: str, kb: Path, services: dict[str, str]
+) -> None:
+    """The embedder is down and left alone; the LLM is being waited for."""
+    desk.rules = Rules(latency=0)
+    desk.expect([Fault(status=503, times=50, path="/embeddings")])
+    slow = Watched()
+    slow.rules = Rules(latency=HELD_S)
+    with serving(create(slow)) as llm:
+        keys = {"embedding": STAGES["probe"]["embedding"] | {"baseUrl": url}}
+        keys["contextualizer"] = LLM | {"baseUrl": llm}
+        docs = str(kb.parent.parent / "docs")
+        config = {"id": "kb", "sourcePaths": [docs], **keys}
+        (kb / "config.json").write_text(json.dumps(config))
+        process = start(kb, **services)
+        slow.came.get(timeout=120)
+        assert len(calls(desk)) == FAILURES
+        ends(process, terminate, kb)
+        assert calls(slow) == []
+    assert calls(desk) == []
 
 
 def test_what_was_stopped_is_told_and_done_by_the_next_run(

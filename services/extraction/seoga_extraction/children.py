@@ -16,13 +16,16 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from seoga.errors import ExtractionFailed, Reason, ServiceUnavailable
+from seoga.contracts.stop import stoppable, stopped
+from seoga.errors import Cancelled, ExtractionFailed, Reason, ServiceUnavailable
 from seoga.settings import environment
 from seoga_extraction.frames import HEADER, Orders, message_of
 from seoga_extraction.lanes import Lane
 from seoga_extraction.limits import Limits, resident_mb
 
 RECYCLE_FILES = 20_000
+# So long a stop may go unnoticed.
+_LOOK_S = 0.2
 
 
 class Gone(Exception):
@@ -98,7 +101,8 @@ class Child:
 
     def messages(self) -> Iterator[dict[str, Any]]:
         """The frames of the file asked for, up to its last. Raises ExtractionFailed (timeout,
-        crash, out_of_memory); the time that the caller takes between frames is not counted."""
+        crash, out_of_memory), Cancelled; the time that the caller takes between frames is not
+        counted."""
         left = self._limits.time_s
         while True:
             started = time.monotonic()
@@ -125,8 +129,12 @@ class Child:
         poll.register(descriptor, select.POLLIN)
         while len(self._buffer) < size:
             wait = deadline - time.monotonic()
-            if wait <= 0 or not poll.poll(wait * 1000):
+            if wait <= 0:
                 raise _timeout(self._limits)
+            if stopped():
+                raise Cancelled("stopped")
+            if not poll.poll(1000 * (min(wait, _LOOK_S) if stoppable() else wait)):
+                continue
             piece = os.read(descriptor, 1 << 20)
             if not piece:
                 raise self._autopsy()

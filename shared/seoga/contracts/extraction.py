@@ -3,12 +3,16 @@
 # No postponed annotations here: FastAPI reads those of the routes, whose types are imported late.
 import json
 import tempfile
+import threading
 import time
-from collections.abc import AsyncIterator, Generator, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Iterator, Sequence
 from contextlib import AsyncExitStack, closing
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, Protocol, runtime_checkable
 
+from seoga.contracts.places import left
+from seoga.contracts.stop import until
 from seoga.errors import ExtractionFailed, Reason, SeogaError, ServiceUnavailable, unwire, wire
 from seoga.models import DocumentInfo, Section
 
@@ -172,6 +176,8 @@ def routes(engine: Extraction, workers: int, max_file_mb: int) -> "APIRouter":
     `workers` is how many files the engine takes at once: more requests wait, without a thread.
     A body above `max_file_mb` MiB is refused.
     """
+    import asyncio
+
     from anyio import CapacityLimiter
     from fastapi import APIRouter, Request
     from fastapi.responses import JSONResponse, StreamingResponse
@@ -185,14 +191,17 @@ def routes(engine: Extraction, workers: int, max_file_mb: int) -> "APIRouter":
         async with AsyncExitStack() as held:
             folder = held.enter_context(tempfile.TemporaryDirectory(prefix="seoga-extract-"))
             path = await _received(request.stream(), Path(folder) / "file", max_file_mb)
+            stop = threading.Event()
+            held.callback(asyncio.create_task(left(request, stop)).cancel)
             # One slot a stream, not a thread: a waiting request must not keep a running one
             # from its next piece.
             await slots.acquire_on_behalf_of(request)
             held.callback(slots.release_on_behalf_of, request)
             lines = held.enter_context(closing(_batches(engine.extract(path, name))))
             # The first lines decide the status: an error before any text is an HTTP error.
-            first = await _next(lines, threads)
-            body = _body(first, lines, threads, held.pop_all())
+            read = partial(_next, lines, threads, stop)
+            first = await read()
+            body = _body(first, read, held.pop_all())
         return StreamingResponse(body, media_type="application/x-ndjson")
 
     @router.get("/v1/formats")
@@ -253,17 +262,22 @@ def _joined(lines: list[str]) -> bytes:
     return ("\n".join(lines) + "\n").encode()
 
 
-async def _next(lines: Iterator[bytes], threads: "CapacityLimiter") -> bytes:
+async def _next(lines: Iterator[bytes], threads: "CapacityLimiter", stop: threading.Event) -> bytes:
     from anyio import to_thread
 
-    return await to_thread.run_sync(next, lines, b"", limiter=threads)
+    def piece() -> bytes:
+        with until(stop):
+            return next(lines, b"")
+
+    return await to_thread.run_sync(piece, limiter=threads)
 
 
 async def _body(
-    piece: bytes, lines: Iterator[bytes], threads: "CapacityLimiter", held: AsyncExitStack
+    piece: bytes, read: Callable[[], Awaitable[bytes]], held: AsyncExitStack
 ) -> AsyncIterator[bytes]:
-    # A client that leaves ends this generator: the stream is closed and its child is free.
+    # A client that leaves ends this generator, and what it waits for by `stop`: the stream is
+    # closed and its child is free.
     async with held:
         while piece:
             yield piece
-            piece = await _next(lines, threads)
+            piece = await read()

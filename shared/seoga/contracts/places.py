@@ -3,7 +3,6 @@ end to it when the one who asked has left."""
 
 from __future__ import annotations
 
-import asyncio
 import threading
 from collections import OrderedDict
 from collections.abc import Callable
@@ -34,10 +33,13 @@ class Places:
     async def work(self, whom: str, request: Request, task: Callable[[], T]) -> T:
         """What `task` returns or raises, done in one of the threads for `whom`. `stop.stopped` is
         true in it once the client has closed the connection."""
+        # Only a service needs an event loop; short commands import this module too.
+        import asyncio
+
         from anyio import to_thread
 
         stop = threading.Event()
-        leaving = asyncio.create_task(_left(request, stop))
+        leaving = asyncio.create_task(left(request, stop))
         try:
             return await to_thread.run_sync(
                 partial(_until, stop, task), limiter=self._limiter(whom)
@@ -61,7 +63,7 @@ def _until(stop: threading.Event, task: Callable[[], T]) -> T:
         return task()
 
 
-async def _left(request: Request, stop: threading.Event) -> None:
+async def left(request: Request, stop: threading.Event) -> None:
     """Sets `stop` when the client closes the connection; its body is read already."""
     while (await request.receive())["type"] != "http.disconnect":
         pass
