@@ -13,8 +13,14 @@ _BOMS = (
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
 _SAMPLE = 64 * 1024
-# C0 controls that text does not use (tab, newlines, form feed, backspace and escape are left out).
-_CONTROLS = bytes(set(range(32)) - set(b"\t\n\r\f\b\x1b\x1a")) + b"\x7f"
+# C0 controls that text does not use (tab, newlines, form feed, vertical tab, backspace, escape and
+# the four separators of records are left out).
+_CONTROLS = bytes(set(range(32)) - set(b"\t\n\v\r\f\b\x1a\x1b\x1c\x1d\x1e\x1f")) + b"\x7f"
+# Charsets of seven bits (RFC 1557, RFC 1468): the escape that calls them, and their name. Korean
+# mail may leave the escape out where a header names the charset.
+_ESCAPED = ((b"\x1b$)C", "iso2022_kr"), (b"\x1b$B", "iso2022_jp_2"), (b"\x1b$@", "iso2022_jp_2"))
+_SEVEN_BITS = {"iso-2022-kr": "iso2022_kr", "iso-2022-jp": "iso2022_jp_2", "utf-7": "utf-7"}
+_SEVEN_BITS["unicode-1-1-utf-7"] = "utf-7"
 _WESTERN = frozenset(
     "àâäáãåæçèéêëìíîïñòóôõöøœßùúûüÿÀÂÄÁÃÅÆÇÈÉÊËÍÎÏÑÓÔÕÖØŒÙÚÛÜ¿¡«»‘’“”–—…€£§©®°·•\xa0"
 )
@@ -39,20 +45,25 @@ def is_text(data: bytes) -> bool:
         return len(_MARKS.findall(text)) <= len(text) * 0.02
     if b"\x00" in data:
         return False
-    return len(data) - len(data.translate(None, _CONTROLS)) <= len(data) * 0.01
+    controls = len(data) - len(data.translate(None, _CONTROLS))
+    # A single one in a short text is a slip.
+    return controls <= max(1, len(data) * 0.01) or _seven_bits(data, "") is not None
 
 
 def decode(data: bytes, declared: str = "") -> tuple[str, str]:
     """The text and the charset it was in. Never fails; `declared` is what the file itself names.
 
-    Order: BOM, zero bytes (UTF-16, UTF-32), strict UTF-8, the declared charset, CP949 by the share
-    of Hangul, UTF-8 with few broken bytes, CP1252 by its letters, charset-normalizer.
+    Order: BOM, zero bytes (UTF-16, UTF-32), charsets of seven bits by their escapes or where they
+    are declared, strict UTF-8, the declared charset, CP949 by the share of Hangul, UTF-8 with few
+    broken bytes, CP1252 by its letters, charset-normalizer.
     """
     name, skip = bom(data)
     if not name:
         name = _wide(data[:_SAMPLE])
     if name:
         return data[skip:].decode(name, "replace"), name
+    if (found := _seven_bits(data, declared)) is not None:
+        return found
     for candidate in ("utf-8", declared):
         if (text := _strict(data, candidate)) is not None:
             return text, candidate
@@ -65,6 +76,22 @@ def decode(data: bytes, declared: str = "") -> tuple[str, str]:
     if (western := _western(data)) is not None:
         return western, "cp1252"
     return _guessed(data)
+
+
+def _seven_bits(data: bytes, declared: str) -> tuple[str, str] | None:
+    """Text that is written with escapes, or in UTF-7 where that is declared."""
+    name = _SEVEN_BITS.get(declared.lower(), "")
+    for mark, escaped in _ESCAPED:
+        if mark in data[:_SAMPLE]:
+            name = escaped
+            break
+    if not name:
+        return None
+    if name == "iso2022_kr" and b"\x1b$)C" not in data:
+        data = b"\x1b$)C" + data
+    # A cut sample may end inside a letter.
+    text = data.decode(name, "replace")
+    return (text, name) if text.count("\ufffd") <= 1 + 0.02 * len(text) else None
 
 
 def _strict(data: bytes, name: str) -> str | None:
@@ -91,10 +118,15 @@ def _wide(data: bytes) -> str:
         return "utf-32-be"
     even, odd = at[0] + at[2], at[1] + at[3]
     # Korean in UTF-16 has zeros at its spaces and line ends only, all on one side.
-    if min(even, odd) <= zeros * 0.02 and zeros >= len(data) * 0.02:
+    if min(even, odd) <= 1 + zeros * 0.25 and zeros >= len(data) * 0.02:
         name = "utf-16-le" if odd > even else "utf-16-be"
         text = data[: len(data) // 2 * 2].decode(name, "replace")
-        if len(_MARKS.findall(text)) <= len(text) * 0.02:
+        # Zeros on the other side are of letters such as U+AC00: then it must read as words.
+        stray = min(even, odd) > zeros * 0.02
+        letters = sum(one.isalpha() or one.isspace() for one in text)
+        if len(_MARKS.findall(text)) <= len(text) * (0 if stray else 0.02) and (
+            not stray or letters >= 0.75 * len(text)
+        ):
             return name
     return ""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from seoga.errors import ExtractionFailed, Reason
@@ -60,6 +60,8 @@ def test_one_broken_byte_does_not_cost_the_text() -> None:
     assert text.count("\ufffd") == 1
 
 
+# The first guess loads the library of charsets.
+@settings(deadline=None)
 @given(st.binary(max_size=400))
 def test_any_bytes_decode_to_something(data: bytes) -> None:
     assert isinstance(decode(data)[0], str)
@@ -161,3 +163,28 @@ def test_what_is_no_text_is_refused_by_its_content(
     with pytest.raises(ExtractionFailed) as failed:
         read("innocent.txt", data)
     assert failed.value.reason is reason
+
+
+@pytest.mark.parametrize(
+    ("name", "charset"),
+    [("iso2022_kr", ""), ("utf-7", "utf-7"), ("iso2022_jp_2", ""), ("utf-16-le", "")],
+)
+def test_charsets_of_seven_bits_and_short_wide_texts_are_read(name: str, charset: str) -> None:
+    text = "회의록 가각 문서입니다. 가나 다라 마바\n"
+    text = "日本語の文書 会議 \n" if "jp" in name else text
+    data = text.encode(name)
+    assert is_text(data)
+    assert decode(data, charset)[0] == text
+
+
+def test_korean_mail_may_leave_out_the_escape_that_its_header_names() -> None:
+    data = "회의록".encode("iso2022_kr").removeprefix(b"\x1b$)C")
+    assert decode(data, "ISO-2022-KR")[0] == "회의록"
+
+
+@pytest.mark.parametrize("name", ["a.txt", "a.csv", "a.md", "a.html"])
+@pytest.mark.parametrize("sign", ["\v", "\b", "\x1e", "\x07"])
+def test_a_sign_that_programs_leave_in_text_does_not_make_it_binary(
+    read: Reading, name: str, sign: str
+) -> None:
+    assert "line2" in read(name, f"name,note\nkim,line1{sign}line2\n".encode()).text

@@ -200,12 +200,12 @@ def test_booleans_errors_and_formula_results_are_shown(read: Reading) -> None:
         cell("A1", 1, kind="b"),
         cell("B1", "#DIV/0!", kind="e"),
         '<c r="C1"><f>1+2</f><v>3</v></c>',
-        '<c r="D1" t="str"><f>T(1)</f><v></v></c>',
-        '<c r="E1"><f>SUM(A1:A9)</f></c>',
+        '<c r="D1" t="str"><f>T(1)</f><v></v></c><c r="E1"><f>SUM(A1:A9)</f></c>',
         cell("F1", "2024-03-01T00:00:00", kind="d"),
+        '<c r="G1"><f>T("안녕")</f><v></v></c>',
     ]
     text = shown(read, f'<row r="1">{"".join(cells)}</row>')[0][1]
-    assert text.split("\n")[0] == "| TRUE | #DIV/0! | 3 | =SUM(A1:A9) | 2024-03-01 |"
+    assert text.split("\n")[0] == '| TRUE | #DIV/0! | 3 | =SUM(A1:A9) | 2024-03-01 | =T("안녕") |'
 
 
 def test_shared_strings_leave_out_phonetic_text(read: Reading) -> None:

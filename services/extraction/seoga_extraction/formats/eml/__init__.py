@@ -9,7 +9,7 @@ from email.message import Message
 from email.parser import BytesParser
 from functools import partial
 
-from seoga.errors import ExtractionFailed
+from seoga.errors import ExtractionFailed, Reason
 from seoga.models import DocumentInfo, Section
 from seoga_extraction.attached import Attached, attachments
 from seoga_extraction.format import Format, Input, Outline, Parsed, corrupt, under
@@ -44,13 +44,16 @@ _TYPICAL = frozenset(
 _NAMED = ("", ".eml", ".mht", ".mhtml", ".mail", ".msg", ".doc", ".txt")
 
 
+_SMIME = ("application/pkcs7-mime", "application/x-pkcs7-mime")
+
+
 def parse(source: Input) -> Parsed:
-    """The body as HTML where that says more than the plain text; attachments follow it.
+    """The body, as HTML where that says more than its plain form; attachments follow it.
 
     An attachment that a password or a model would open is told at the end too, so that a person
     hears of it.
     """
-    message = _message(source.data)
+    message = _message(source.data.removeprefix(b"\xef\xbb\xbf"))
     mend(message)
     headers = {name: text for name in _SHOWN if (text := header(message, name))}
     subject = headers.get("Subject", "")
@@ -61,14 +64,22 @@ def parse(source: Input) -> Parsed:
     lines = [f"{name}: {text}" for name, text in headers.items() if name != "Subject"]
     if lines:
         yield Section("\n".join(lines), heading_path=outline.path)
-    body, attached = body_of(message)
-    if body is not None:
+    bodies, attached = body_of(message)
+    for body in bodies:
         yield from _body(source, body, outline.path)
-    files = [
-        Attached(one.name, one.kind, len(one.data), partial(getattr, one, "data"))
-        for one in attached
-    ]
+    files = [Attached(one.name, one.kind, len(one.data), partial(_data, one)) for one in attached]
     yield from attachments(source, files, outline)
+
+
+def _data(part: Part) -> bytes:
+    """Raises ExtractionFailed for what only the person it was sent to can open."""
+    if part.kind in _SMIME:
+        raise ExtractionFailed(
+            "It is encrypted or signed as a whole (S/MIME).",
+            "Save the message from the mail program once it is opened there.",
+            Reason.ENCRYPTED,
+        )
+    return part.data
 
 
 def _message(data: bytes) -> Message:
@@ -125,5 +136,5 @@ FORMAT = Format(
     sniff=sniff,
     text=True,
     nests=True,
-    version="4",
+    version="5",
 )

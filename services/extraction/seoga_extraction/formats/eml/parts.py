@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from email import policy
 from email.errors import HeaderParseError
@@ -17,6 +16,7 @@ from seoga_extraction.format import decode, one_line
 MAX_PARTS = 1000
 MAX_DEPTH = 30
 _MESSAGE = "message/rfc822"
+_BODIES = ("text/plain", "text/html")
 _TAG = re.compile(r"<[^<>]*>")
 _STRUCTURE = re.compile(r"<(?:table|h[1-6]|[uo]l|pre)\b", re.I)
 
@@ -29,6 +29,8 @@ class Part:
     name: str
     charset: str
     data: bytes
+    # How its lines are joined (RFC 3676): "", "flowed", or "delsp": without the space at their end.
+    flow: str = ""
 
 
 class Sealed(Message):
@@ -67,21 +69,71 @@ def _words(text: str) -> str:
     )
 
 
-def body_of(message: Message) -> tuple[Part | None, list[Part]]:
-    """The part that is the text of the message, and the others in order."""
-    plain: Part | None = None
-    rich: Part | None = None
-    others: list[Part] = []
-    for part, attached in _leaves(message, 0):
-        if attached or not part.kind.startswith("text/"):
-            others.append(part)
-        elif part.kind == "text/html" and rich is None:
-            rich = part
-        elif part.kind != "text/html" and plain is None:
-            plain = part
-        else:
-            others.append(part)
-    return _better(plain, rich), [part for part in others if part.data and _worth(part)]
+def body_of(message: Message) -> tuple[list[Part], list[Part]]:
+    """The parts that are the text of the message, and what hangs on it, each in order.
+
+    Only parts of multipart/alternative say the same in other forms (RFC 2046): the better one is
+    taken. Others are read one after the other: a footer of a mailing list, text below a picture.
+    """
+    bodies, others = _read(message, 0)
+    return bodies, [part for part in others if part.data and _worth(part)]
+
+
+def _read(message: Message, depth: int, form: bool = True) -> tuple[list[Part], list[Part]]:
+    """The bodies and the others; `form`: a leaf is the text itself, whatever it is called."""
+    if not message.is_multipart():
+        return _leaf(message, form)
+    kind = message.get_content_type()
+    form = kind == "multipart/alternative"
+    inner = [one for one in message.get_payload() if isinstance(one, Message)][:MAX_PARTS]
+    if depth >= MAX_DEPTH:
+        return [], []
+    read = [_read(one, depth + 1, form) for one in inner]
+    others = [part for _, hanging in read for part in hanging]
+    forms = [bodies for bodies, _ in read if bodies]
+    if form:
+        return _best(forms), others
+    if kind == "multipart/related":
+        # The first is the page, the rest is what it shows (RFC 2387).
+        return (forms[0] if forms else []), [part for form in forms[1:] for part in form] + others
+    return [part for form in forms for part in form], others
+
+
+def _leaf(message: Message, form: bool) -> tuple[list[Part], list[Part]]:
+    kind = message.get_content_type()
+    attached = message.get_content_disposition() == "attachment"
+    if kind == _MESSAGE:
+        return [], [_message(message)]
+    data = message.get_payload(decode=True)
+    charset = str(message.get_content_charset() or "")
+    # A picture that the page itself shows (a logo) is nothing that somebody attached.
+    shown = kind.startswith("image/") and not attached and "Content-ID" in message
+    name = "" if shown else _name(message)
+    flow = ""
+    if str(message.get_param("format", "")).lower() == "flowed":
+        flow = "delsp" if str(message.get_param("delsp", "")).lower() == "yes" else "flowed"
+    part = Part(kind, name, charset, data if isinstance(data, bytes) else b"", flow)
+    # A page with a name beside the text is a file that the mailer shows in place.
+    if attached or kind not in _BODIES or (name and not form):
+        return [], [part]
+    return [part], []
+
+
+def _best(forms: list[list[Part]]) -> list[Part]:
+    """The richest form, unless it says no more than a plain one without its markup."""
+    plain = [form for form in forms if all(part.kind == "text/plain" for part in form)]
+    rich = [form for form in forms if form not in plain]
+    if not plain or not rich:
+        return (plain or rich or [[]])[-1]
+    return rich[-1] if _says_more(rich[-1], plain[-1]) else plain[-1]
+
+
+def _says_more(rich: list[Part], plain: list[Part]) -> bool:
+    """Where it has structure, or the plain text only says that there is HTML."""
+    page = "\n".join(map(charset_text, rich))
+    words = len(_TAG.sub(" ", page).split())
+    said = sum(len(charset_text(part).split()) for part in plain)
+    return bool(_STRUCTURE.search(page)) or said < 0.5 * words
 
 
 def _worth(part: Part) -> bool:
@@ -90,40 +142,6 @@ def _worth(part: Part) -> bool:
         (part.kind.startswith("image/") and not part.name)
         or part.kind in ("text/css", "application/pgp-signature", "application/pkcs7-signature")
     )
-
-
-def _better(plain: Part | None, rich: Part | None) -> Part | None:
-    """HTML where it has structure or the plain text only says that there is HTML."""
-    if plain is None or rich is None:
-        return plain or rich
-    page = charset_text(rich)
-    words = len(_TAG.sub(" ", page).split())
-    if _STRUCTURE.search(page) or len(charset_text(plain).split()) < 0.5 * words:
-        return rich
-    return plain
-
-
-def _leaves(message: Message, depth: int) -> Iterator[tuple[Part, bool]]:
-    """The leaves, and whether each is attached; a message inside one is a leaf of its own."""
-    count = 0
-    if message.is_multipart():
-        for inner in message.get_payload():
-            if count >= MAX_PARTS or depth >= MAX_DEPTH or not isinstance(inner, Message):
-                return
-            count += 1
-            yield from _leaves(inner, depth + 1)
-        return
-    kind = message.get_content_type()
-    attached = message.get_content_disposition() == "attachment"
-    if kind == _MESSAGE:
-        yield _message(message), True
-        return
-    data = message.get_payload(decode=True)
-    charset = str(message.get_content_charset() or "")
-    # A picture that the page itself shows (a logo) is nothing that somebody attached.
-    shown = kind.startswith("image/") and not attached and "Content-ID" in message
-    name = "" if shown else _name(message)
-    yield Part(kind, name, charset, data if isinstance(data, bytes) else b""), attached
 
 
 def _message(message: Message) -> Part:
@@ -142,6 +160,27 @@ def _name(message: Message) -> str:
 
 
 def charset_text(part: Part) -> str:
-    """The text of a part with `\\n` line ends."""
+    """The text of a part with `\\n` line ends, its lines joined where they flow."""
     text, _ = decode(part.data, part.charset)
-    return text.replace("\r\n", "\n").replace("\r", "\n")
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    return _joined(text, part.flow) if part.flow else text
+
+
+def _joined(text: str, flow: str) -> str:
+    """Lines that end in a space go on in the next one of the same depth of quoting."""
+    out: list[str] = []
+    open_at = -1
+    for line in text.split("\n"):
+        bare = line.lstrip(">")
+        depth = len(line) - len(bare)
+        bare = bare.removeprefix(" ")
+        if depth == open_at:
+            out[-1] += bare
+        else:
+            out.append(f"{'>' * depth} {bare}" if depth else bare)
+        # A signature mark is a line of its own.
+        flows = bare.endswith(" ") and bare != "-- "
+        open_at = depth if flows else -1
+        if flows and flow == "delsp":
+            out[-1] = out[-1][:-1]
+    return "\n".join(out)

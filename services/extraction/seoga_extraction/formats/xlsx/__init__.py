@@ -117,5 +117,5 @@ def sniff(source: Input) -> bool:
 
 
 FORMAT = Format(
-    "xlsx", parse, (".xlsx", ".xlsm", ".xltx", ".xltm"), sniff, needs=("lxml",), version="2"
+    "xlsx", parse, (".xlsx", ".xlsm", ".xltx", ".xltm"), sniff, needs=("lxml",), version="3"
 )

@@ -125,8 +125,6 @@ class RowReader:
         name = tag.rpartition("}")[2]
         if name == "v":
             self._value = "".join(self._pieces)
-            # A formula whose result is an empty text shows nothing, not itself.
-            self._formula = ""
         elif name == "c":
             self._keep()
         elif name == "t":
@@ -144,7 +142,9 @@ class RowReader:
         self._pieces.clear()
 
     def _keep(self) -> None:
-        if not self._value and not self._formula:
+        # A formula whose result is an empty text shows nothing, not itself; libraries that cannot
+        # calculate write an empty value without a kind.
+        if not self._value and (not self._formula or self._kind == "str"):
             return
         try:
             text = self._show(Cell(self._kind, self._style, self._value, self._formula))

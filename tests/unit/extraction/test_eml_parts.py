@@ -1,0 +1,116 @@
+"""Which parts of a mail are its text: all of them, but one form of each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from email.mime.application import MIMEApplication
+from email.mime.base import MIMEBase
+from email.mime.multipart import MIMEMultipart
+from email.mime.text import MIMEText
+from typing import Any
+
+import pytest
+
+from seoga.errors import ExtractionFailed, Reason
+
+Reading = Callable[..., Any]
+LONG = "<p>The report says much more than the text of the author, and says it again.</p>"
+
+
+def mail(*parts: MIMEBase, kind: str = "mixed") -> bytes:
+    out = MIMEMultipart(kind)
+    out["From"] = "kim@example.org"
+    out["To"] = "all@example.org"
+    for part in parts:
+        out.attach(part)
+    return out.as_bytes()
+
+
+def html(text: str, name: str = "") -> MIMEText:
+    part = MIMEText(text, "html")
+    if name:
+        part.add_header("Content-Disposition", "inline", filename=name)
+    return part
+
+
+def group(kind: str, *parts: MIMEBase) -> MIMEMultipart:
+    out = MIMEMultipart(kind)
+    for part in parts:
+        out.attach(part)
+    return out
+
+
+def said(got: Any) -> list[str]:
+    """The passages below the headers."""
+    return [one.text for one in got.sections if not one.text.startswith("From: ")]
+
+
+def test_a_page_with_a_name_beside_the_text_is_attached(read: Reading) -> None:
+    got = read("a.eml", mail(MIMEText("The text of the author."), html(LONG, "report.html")))
+    assert said(got)[:2] == ["The text of the author.", "## Attachment: report.html"]
+    assert "The report says" in said(got)[2]
+
+
+def test_parts_one_after_the_other_are_all_read(read: Reading) -> None:
+    picture = MIMEApplication(b"\x89PNG", "octet-stream")
+    got = read(
+        "a.eml", mail(MIMEText("One."), picture, MIMEText("Two."), html("<p>Three: footer.</p>"))
+    )
+    assert said(got)[:3] == ["One.", "Two.", "Three: footer."]
+
+
+def test_of_two_forms_one_is_read_and_what_hangs_on_either(read: Reading) -> None:
+    note = MIMEText("What was attached.")
+    note.add_header("Content-Disposition", "attachment", filename="note.txt")
+    rich = group("mixed", html("<h1>Opening</h1>"), note, html("<p>Closing.</p>"))
+    got = read("a.eml", mail(group("alternative", MIMEText("Opening Closing"), rich)))
+    assert said(got) == [
+        "# Opening",
+        "Closing.",
+        "## Attachment: note.txt",
+        "What was attached.",
+    ]
+
+
+def test_the_only_text_is_the_body_whatever_it_is_called(read: Reading) -> None:
+    one = MIMEText("Words.")
+    one["From"], one["To"] = "kim@example.org", "all@example.org"
+    one.set_param("name", "body.txt")
+    assert said(read("a.eml", one.as_bytes())) == ["Words."]
+
+
+@pytest.mark.parametrize(
+    ("flow", "body", "expected"),
+    [
+        ("flowed", "A line that \r\ngoes on.\r\nAnother.", "A line that goes on.\nAnother."),
+        ("flowed; delsp=yes", "한국 \r\n어 문장 \r\n입니다.", "한국어 문장입니다."),
+        ("flowed", "> quoted \r\n> on\r\nmine", "> quoted on\nmine"),
+        ("flowed", "x\r\n-- \r\nKim", "x\n--\nKim"),
+        ("fixed", "A line \r\nstays.", "A line \nstays."),
+    ],
+)
+def test_lines_that_flow_are_joined(read: Reading, flow: str, body: str, expected: str) -> None:
+    head = f"From: a@b.c\r\nTo: d@e.f\r\nContent-Type: text/plain; charset=utf-8; format={flow}"
+    data = f"{head}\r\nContent-Transfer-Encoding: 8bit\r\n\r\n{body}\r\n".encode()
+    assert [line.rstrip() for line in "\n".join(said(read("a.eml", data))).split("\n")] == [
+        line.rstrip() for line in expected.split("\n")
+    ]
+
+
+def test_korean_mail_of_seven_bits_is_read(read: Reading) -> None:
+    text = "회의록을 보냅니다."
+    head = b"From: a@b.c\r\nTo: d@e.f\r\nContent-Type: text/plain; charset=ISO-2022-KR\r\n\r\n"
+    assert said(read("a.eml", head + text.encode("iso2022_kr"))) == [text]
+
+
+def test_a_byte_order_mark_before_the_headers_is_none_of_them(read: Reading) -> None:
+    data = b"\xef\xbb\xbf" + mail(MIMEText("Words."))
+    assert said(read("a.eml", data)) == ["Words."]
+
+
+def test_a_message_signed_or_encrypted_as_a_whole_says_so(read: Reading) -> None:
+    sealed = MIMEApplication(b"0\x80\x06\x09", "pkcs7-mime", name="smime.p7m")
+    sealed["From"], sealed["To"] = "kim@example.org", "all@example.org"
+    with pytest.raises(ExtractionFailed, match="S/MIME") as failed:
+        read("a.eml", sealed.as_bytes())
+    assert failed.value.reason is Reason.ENCRYPTED
