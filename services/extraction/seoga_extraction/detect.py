@@ -26,7 +26,16 @@ _SIGNATURES: tuple[tuple[int, bytes, str], ...] = (
     (0, b"\xff\xf3", "MP3 audio"),
     (0, b"fLaC", "FLAC audio"),
     (0, b"OggS", "Ogg audio"),
+    *(
+        (4, b"ftyp" + kind, "a HEIC image")
+        for kind in (b"heic", b"heix", b"hevc", b"heim", b"heis")
+    ),
+    *((4, b"ftyp" + kind, "a HEIF image") for kind in (b"mif1", b"msf1")),
+    *((4, b"ftyp" + kind, "an AVIF image") for kind in (b"avif", b"avis")),
     (4, b"ftyp", "MP4 audio or video"),
+    (0, b"\x00\x00\x00\x0cJXL \r\n\x87\n", "a JPEG XL image"),
+    (0, b"8BPS\x00\x01", "a Photoshop image"),
+    (0, b"\x00\x00\x01\x00", "a Windows icon (.ico)"),
     (0, b"\x1aE\xdf\xa3", "WebM or Matroska"),
     (0, b"HWP Document File V3", "an HWP 3 document"),
     (0, b"%!PS", "PostScript"),
@@ -61,6 +70,11 @@ _WAYS_OUT = {
     "an Outlook message (.msg)": "Save it as .eml.",
     "a Visio drawing (.vsd)": "Save it as PDF.",
     "PostScript": "Save it as PDF.",
+    **dict.fromkeys(
+        ("a HEIC image", "a HEIF image", "an AVIF image", "a JPEG XL image", "a Photoshop image"),
+        "Save it as JPEG or PNG.",
+    ),
+    "a Windows icon (.ico)": "Exclude icons from the source.",
 }
 # Text by its bytes, but nothing to read as text.
 _TEXT_EXTENSIONS = {

@@ -86,7 +86,8 @@ def recording(ending: str) -> bytes:
 
 def picture(ending: str) -> bytes:
     out = io.BytesIO()
-    kind = {".jpg": "JPEG", ".tif": "TIFF"}.get(ending, ending[1:].upper())
+    kinds = {".jpg": "JPEG", ".tif": "TIFF", ".jp2": "JPEG2000", ".j2k": "JPEG2000"}
+    kind = kinds.get(ending, ending[1:].upper())
     PIL.Image.new("RGB", (60, 40), "white").save(out, kind)
     return out.getvalue()
 

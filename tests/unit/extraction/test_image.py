@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
+from zlib import compress, crc32
 
 import pytest
-from PIL import Image
+from PIL import Image, ImageDraw, ImageFont
 
 from seoga.contracts.extraction import Event
 from seoga.errors import ExtractionFailed, Reason
@@ -16,7 +18,7 @@ from seoga.settings import Settings
 from seoga_extraction.engine import ExtractionEngine
 from seoga_extraction.ocr import tesseract
 
-from .drawn import A4, png, small_page
+from .drawn import A4, NANUM, png, small_page
 
 Reading = Callable[..., Any]
 
@@ -106,3 +108,62 @@ def test_what_recognition_lacks_is_described_so_that_indexes_try_again_once_it_i
     lacking = described(ocr_language="Hangul+jpn")
     assert lacking["available"] is False
     assert "tesseract-ocr-jpn" in lacking["why"]
+
+
+@pytest.mark.parametrize(("kind", "mode"), [("JPEG2000", "RGB"), ("AVIF", "RGB"), ("TIFF", "LAB")])
+def test_images_of_rarer_kinds_are_read(read: Reading, kind: str, mode: str) -> None:
+    page = small_page("The quarterly report 보고서")
+    image = Image.merge("LAB", [page, *[Image.new("L", page.size, 128)] * 2])
+    got = read("scan", png(image if mode == "LAB" else page.convert(mode), kind))
+    assert "The quarterly report 보고서" in got.text
+
+
+@pytest.mark.parametrize(
+    ("head", "what"),
+    [
+        (b"\0\0\0\x18ftypheic\0\0\0\0mif1heic", "a HEIC image"),
+        (b"\0\0\0\x18ftypmif1\0\0\0\0mif1heic", "a HEIF image"),
+        (b"\0\0\0\x0cJXL \r\n\x87\n", "a JPEG XL image"),
+    ],
+)
+def test_an_image_that_is_not_read_is_named_with_the_way_out(
+    read: Reading, head: bytes, what: str
+) -> None:
+    with pytest.raises(ExtractionFailed, match=what) as failed:
+        read("photo", head + bytes(200))
+    assert failed.value.reason is Reason.UNSUPPORTED
+    assert "PNG" in failed.value.hint
+
+
+def test_a_long_screen_shot_is_as_legible_as_a_short_one(read: Reading) -> None:
+    if not NANUM.is_dir():
+        pytest.skip("the fonts of fonts-nanum are not installed")
+    font = ImageFont.truetype(str(NANUM / "NanumGothic.ttf"), 18)
+    shot = Image.new("L", (600, 6600), 255)
+    draw = ImageDraw.Draw(shot)
+    lines = [f"Message {number}: please confirm order 회신 바랍니다" for number in range(100, 200)]
+    for number, line in enumerate(lines):
+        draw.text((30, 20 + 65 * number), line, 0, font)
+    # The frame of a window runs through all of it.
+    draw.rectangle((5, 5, 594, 6594), outline=0)
+    got = read("shot.png", png(shot))
+    found = [one for one in lines if one.replace(" ", "") in got.text.replace(" ", "")]
+    assert len(found) >= 95
+    assert [one.text for one in got.of(SectionKind.PAGE)] == ["## Page 1"]
+    assert {one.place for one in got.sections} == {Place(page=1)}
+    assert got.figures["ocr_pages"] == 1
+
+
+def test_an_image_that_says_to_be_huge_and_holds_nothing_is_damaged(
+    engine: ExtractionEngine, tmp_path: Path
+) -> None:
+    def chunk(kind: bytes, data: bytes) -> bytes:
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", crc32(kind + data))
+
+    header = struct.pack(">IIBBBBB", 11_000, 11_000, 8, 2, 0, 0, 0)
+    body = chunk(b"IHDR", header) + chunk(b"IDAT", compress(bytes(1000))) + chunk(b"IEND", b"")
+    path = tmp_path / "huge.png"
+    path.write_bytes(b"\x89PNG\r\n\x1a\n" + body)
+    with pytest.raises(ExtractionFailed) as failed:
+        gather(engine.extract(path, path.name), [])
+    assert failed.value.reason is Reason.CORRUPT

@@ -119,6 +119,48 @@ def test_a_file_whose_name_is_not_utf_8_is_read(
     assert got == ["## Page 1", "behind an old name"]
 
 
+def test_what_is_protected_by_another_program_is_told_with_its_name(read: Reading) -> None:
+    save = {"encryption": pymupdf.PDF_ENCRYPT_AES_256, "user_pw": "u", "owner_pw": "o"}
+    data = made(texts=["locked"], save=save)
+    assert b"/Filter/Standard" in data
+    for handler in (b"Adobe.PubSec", b"FOPN_fweb", b"MarkAny"):
+        with pytest.raises(ExtractionFailed, match=handler.decode()) as failed:
+            read("a.pdf", data.replace(b"/Filter/Standard", b"/Filter/" + handler))
+        assert failed.value.reason is Reason.ENCRYPTED
+        assert "without protection" in failed.value.hint
+    # The same, kept in an object of its own.
+    plain = made(texts=["locked"])
+    end = plain.rindex(b"startxref")
+    last = plain[end:].split()[1].decode()
+    held = (
+        f"90 0 obj\n<</Filter/Adobe.PubSec/V 4>>\nendobj\nxref\n90 1\n{len(plain):010} 00000 n \n"
+    )
+    held += f"trailer\n<</Size 91/Root 1 0 R/Prev {last}/Encrypt 90 0 R/ID[<00><00>]>>\n"
+    moved = plain + f"{held}startxref\n{len(plain) + held.index('xref')}\n%%EOF".encode()
+    with pytest.raises(ExtractionFailed, match="certificates"):
+        read("a.pdf", moved)
+
+
+@pytest.mark.parametrize("count", [b"0", b"2000000000", b"-3"])
+def test_pages_are_found_where_their_tree_counts_them_wrongly(read: Reading, count: bytes) -> None:
+    data = made(texts=["first page", "second page"])
+    assert data.count(b"/Count 2") == 1
+    got = read("a.pdf", data.replace(b"/Count 2", b"/Count " + count))
+    assert "first page" in got.text
+    assert "second page" in got.text
+
+
+def test_a_whole_file_with_another_behind_it_is_whole_and_a_cut_one_is_not(events: Any) -> None:
+    data = made(texts=["first page", "second page"])
+    text, failure = events("a.pdf", data + b"PK\x03\x04" + bytes(range(256)) * 60)
+    assert failure is None
+    assert "second page" in text
+    at = data.rindex(b"endobj", 0, data.rindex(b"endobj"))
+    _, failure = events("a.pdf", data[:at])
+    assert failure is not None
+    assert failure.reason is Reason.CORRUPT
+
+
 @pytest.mark.parametrize(
     ("user", "reason"), [("", None), ("secret", Reason.ENCRYPTED)], ids=["empty", "secret"]
 )

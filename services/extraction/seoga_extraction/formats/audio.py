@@ -27,7 +27,10 @@ DOWNLOAD_S = 3600.0
 # Decoding without transcribing is hundreds of times faster than the sound.
 SKIPPING = 0.05
 
-_STILL_IMAGES = (b"heic", b"heix", b"hevc", b"mif1", b"msf1", b"avif", b"avis")
+_STILL_IMAGES = (
+    *(b"heic", b"heix", b"hevc", b"heim", b"heis"),
+    *(b"mif1", b"msf1", b"avif", b"avis"),
+)
 _RIFF = (b"RIFF", b"RF64")
 _MPEG_LAYERS = (1, 2)
 

@@ -1,16 +1,19 @@
-"""Images: PNG, JPEG, TIFF (each of its pages), WebP, BMP, GIF; their text is recognised."""
+"""Images: PNG, JPEG, JPEG 2000, TIFF (each page), WebP, AVIF, BMP, GIF: recognised."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
-from functools import partial
+from contextlib import suppress
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from seoga.errors import ExtractionFailed, Reason
 from seoga.models import DocumentInfo, Place, Section, SectionKind
 from seoga_extraction.format import Format, Input, Parsed, corrupt
+from seoga_extraction.ocr.bands import LONG, bands, is_long, joined
 from seoga_extraction.ocr.config import OcrConfig
 from seoga_extraction.ocr.pages import Recogniser, tally, unrecognised
 from seoga_extraction.ocr.strategy import PageText
@@ -27,7 +30,9 @@ MOST_PAGES = 2000
 # The long side in pixels that recognition likes: A4 at 300 dpi has 3508, a screen shot 1000.
 LARGEST = 5000
 SMALL = 1600
-_FORMATS = ("PNG", "JPEG", "TIFF", "WEBP", "BMP", "GIF")
+# What tesseract takes of a side.
+MOST_SIDE = 32_000
+_FORMATS = ("PNG", "JPEG", "JPEG2000", "TIFF", "WEBP", "AVIF", "BMP", "GIF")
 _SIGNATURES = (
     (0, b"\x89PNG\r\n\x1a\n"),
     (0, b"\xff\xd8\xff"),
@@ -35,7 +40,10 @@ _SIGNATURES = (
     (0, b"II*\x00"),
     (0, b"MM\x00*"),
     (8, b"WEBP"),
+    (0, b"\x00\x00\x00\x0cjP  \r\n\x87\n"),
+    (0, b"\xff\x4f\xff\x51"),
 )
+_AVIF = (b"ftypavif", b"ftypavis")
 _BMP_HEADERS = (12, 40, 52, 56, 64, 108, 124)
 
 
@@ -84,18 +92,20 @@ class _Images:
         self._found = False
         # Page marks before the first text: an image without any is an error, not a mark.
         self._held: list[Section] = []
+        self._parts: list[PageText] = []
         self._failed: ExtractionFailed | None = None
         self._cut: ExtractionFailed | None = None
 
     def sections(self) -> Iterator[Section]:
         self._source.figures["pages"] = self._pages
-        waiting: list[tuple[int, Future[PageText] | None]] = []
+        waiting: deque[tuple[int, bool, Future[PageText] | None]] = deque()
         for number in range(1, self._pages + 1):
-            waiting.append((number, self._begin(number)))
-            if len(waiting) > self._recogniser.ahead:
-                yield from self._finished(*waiting.pop(0))
-        for number, page in waiting:
-            yield from self._finished(number, page)
+            for last, part in self._begun(number):
+                waiting.append((number, last, part))
+                if len(waiting) > self._recogniser.ahead:
+                    yield from self._finished(*waiting.popleft())
+        while waiting:
+            yield from self._finished(*waiting.popleft())
         if not self._found:
             raise unrecognised(self._failed) or ExtractionFailed(
                 "No text was recognised in the image.",
@@ -105,35 +115,79 @@ class _Images:
         if self._cut is not None:
             raise self._cut
 
-    def _begin(self, number: int) -> Future[PageText] | None:
+    def _begun(self, number: int) -> Iterator[tuple[bool, Future[PageText] | None]]:
+        """The page, or its bands, and whether it is the last of them."""
+        size: list[tuple[int, int]] = []
+        if not self._try(number, lambda: size.append(self._sought(number).size)):
+            yield True, None
+        elif not is_long(size[0]):
+            yield True, self._begin(number, number, lambda: fit(self._page(number)))
+        else:
+            yield from self._in_bands(number)
+
+    def _in_bands(self, number: int) -> Iterator[tuple[bool, Future[PageText] | None]]:
+        whole: list[Image] = []
+        if not self._try(number, lambda: whole.append(self._page(number))):
+            yield True, None
+            return
+        cut = bands(whole.pop())
+        band: Image | None = next(cut)
+        index = 0
+        while band is not None:
+            # Each has a number of its own: what was recognised is kept by it.
+            begun = self._begin(number, number + MOST_PAGES * index, partial(fit, band))
+            band = next(cut, None)
+            index += 1
+            yield band is None, begun
+
+    def _sought(self, number: int) -> Image:
+        self._image.seek(number - 1)
+        return self._image
+
+    def _begin(self, number: int, key: int, image: Callable[[], Image]) -> Future[PageText] | None:
+        begun: list[Future[PageText]] = []
+        self._try(number, lambda: begun.append(self._recogniser.begin(key, image)))
+        return begun[0] if begun else None
+
+    def _try(self, number: int, work: Callable[[], object]) -> bool:
+        """Whether it went well; what did not is kept, to be told."""
         try:
-            return self._recogniser.begin(number, partial(self._page, number))
+            work()
         except ExtractionFailed as error:
             self._failed = error
         except (OSError, ValueError, SyntaxError, EOFError):
             self._failed = corrupt(f"Page {number} of the image is damaged or cut off.")
-        return None
+        else:
+            return True
+        return False
 
     def _page(self, number: int) -> Image:
-        self._image.seek(number - 1)
-        try:
-            return prepared(self._image)
-        except (OSError, ValueError, SyntaxError, EOFError):
-            rows = _rows_left(self._source.path, number)
+        with suppress(OSError, ValueError, SyntaxError, EOFError):
+            return prepared(self._sought(number))
+        if self._pages == 1:
+            # Or its pixels would be held twice, as they would be in what is told of an error.
+            self._image.close()
+        rows = _rows_left(self._source.path, number)
         # What there is of the page is read; that some is missing is told after it.
         self._failed = self._cut = corrupt(
             f"Page {number} of the image is damaged or cut off: what was read is all there is."
         )
         return rows
 
-    def _finished(self, number: int, page: Future[PageText] | None) -> Iterator[Section]:
-        place = Place(page=number)
-        done: PageText | None = None
-        if page is not None:
+    def _finished(
+        self, number: int, last: bool, part: Future[PageText] | None
+    ) -> Iterator[Section]:
+        if part is not None:
             try:
-                done = self._recogniser.finish(page)
+                self._parts.append(self._recogniser.finish(part))
             except ExtractionFailed as error:
                 self._failed = error
+        if last:
+            yield from self._emitted(number, joined(self._parts) if self._parts else None)
+            self._parts.clear()
+
+    def _emitted(self, number: int, done: PageText | None) -> Iterator[Section]:
+        place = Place(page=number)
         texts = done.texts if done else ()
         meta: dict[str, Any] = {"ocr": done.meta()} if done else {"needs_ocr": True}
         if done:
@@ -147,11 +201,10 @@ class _Images:
 
 
 def prepared(image: Image) -> Image:
-    """The page in grey on white, upright by its EXIF, of a size fit for recognition.
+    """The page in grey on white, upright by its EXIF.
 
     Raises ExtractionFailed (too_large), and what Pillow raises for broken data.
     """
-    import PIL.Image
     from PIL import ImageOps
 
     wide = image.has_transparency_data or image.mode.startswith("I")
@@ -166,9 +219,16 @@ def prepared(image: Image) -> Image:
         )
     # JPEG can be unpacked at half or a quarter of its size.
     image.draft("L", (LARGEST // 2, LARGEST // 2))
-    grey = ImageOps.exif_transpose(_on_white(image))
+    return ImageOps.exif_transpose(_on_white(image))
+
+
+def fit(grey: Image) -> Image:
+    """The page in a size fit for recognition: by its area where it is much wider than high."""
+    import PIL.Image
+
     longest = max(grey.size)
-    scale = LARGEST / longest if longest > LARGEST else 2.0 if longest < SMALL else 1.0
+    largest = min(max(LARGEST, LARGEST * LARGEST // LONG // min(grey.size)), MOST_SIDE)
+    scale = largest / longest if longest > largest else 2.0 if longest < SMALL else 1.0
     if scale == 1.0:
         return grey
     size = (max(1, round(grey.width * scale)), max(1, round(grey.height * scale)))
@@ -200,6 +260,8 @@ def _on_white(image: Image) -> Image:
     if image.mode.startswith("I"):
         # 16 bits a pixel: the library would cut them off at 255.
         return image.point(lambda value: value * (1 / 256)).convert("L")
+    if image.mode == "LAB":
+        return image.getchannel("L")
     if not image.has_transparency_data:
         return image.convert("L")
     shown = image.convert("LA")
@@ -213,7 +275,17 @@ def sniff(source: Input) -> bool:
     head = source.head
     if any(head[offset : offset + len(mark)] == mark for offset, mark in _SIGNATURES):
         return True
+    if head[4:12] in _AVIF:
+        return _reads_avif()
     return head[:2] == b"BM" and int.from_bytes(head[14:18], "little") in _BMP_HEADERS
+
+
+@cache
+def _reads_avif() -> bool:
+    """The library may be built without it."""
+    from PIL import features
+
+    return bool(features.check("avif"))
 
 
 def check(options: Mapping[str, Any]) -> dict[str, Any]:
@@ -225,9 +297,13 @@ def check(options: Mapping[str, Any]) -> dict[str, Any]:
 FORMAT = Format(
     "image",
     parse,
-    extensions=(".png", ".jpg", ".jpeg", ".tif", ".tiff", ".webp", ".bmp", ".gif"),
+    extensions=(
+        *(".png", ".jpg", ".jpeg", ".jp2", ".j2k", ".tif", ".tiff"),
+        *(".webp", ".avif", ".bmp", ".gif"),
+    ),
     sniff=sniff,
     needs=("PIL",),
     check=check,
     lacks=lacks,
+    version="2",
 )

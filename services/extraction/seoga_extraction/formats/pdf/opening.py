@@ -1,0 +1,175 @@
+"""Opening a PDF: by any file name, locked or not, with a count of pages that may be wrong."""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from seoga.errors import ExtractionFailed, Reason
+from seoga_extraction.format import Input, corrupt
+from seoga_extraction.formats.pdf.page import mupdf
+from seoga_extraction.limits import MIB
+
+# Where the last marks of a file are looked for: some have a whole other file behind them.
+_TAIL = 16 * MIB
+# The V of the encryption dictionary (ISO 32000-2, table 20).
+_CIPHERS = {"1": " (RC4)", "2": " (RC4)", "4": " (AES-128)", "5": " (AES-256)"}
+# Where a file says how it is encrypted: in its trailer, or in an object of its own (7.6.2).
+_ENCRYPTED = re.compile(rb"/Encrypt\s*(?:<<|(\d+)\s+(\d+)\s+R)")
+_HANDLER = re.compile(rb"/Filter\s*/([A-Za-z][\w.#-]*)")
+_NEAR = 4096
+_NAMED = {
+    "Adobe.PubSec": "certificates (Adobe.PubSec)",
+    "Adobe.APS": "Adobe's rights management (Adobe.APS)",
+    "EBX_HANDLER": "the DRM of e-books (EBX_HANDLER)",
+    "FOPN_fweb": "FileOpen (FOPN_fweb)",
+}
+_KID = re.compile(r"(\d+) \d+ R")
+MOST_NODES = 200_000
+
+
+def opened(source: Input) -> Any:
+    """The document, with at least a page. Raises ExtractionFailed: encrypted, corrupt."""
+    pymupdf = mupdf()
+    try:
+        with _named(source.path) as path:
+            document = pymupdf.open(path, filetype="pdf")
+    except (pymupdf.FileDataError, RuntimeError) as error:
+        if (handler := _handler(source)) not in ("", "Standard"):
+            raise _foreign(handler) from error
+        raise corrupt("The PDF is damaged or cut off: it cannot be opened.") from error
+    try:
+        _unlock(document, source)
+        if _count(document) < 1 and not _counted_anew(document):
+            raise corrupt("The PDF is damaged or cut off: no page can be found in it.")
+    except BaseException:
+        document.close()
+        raise
+    return document
+
+
+@contextmanager
+def _named(path: Path) -> Iterator[Path]:
+    """A path that the library takes while it opens the file: its own are UTF-8, names need not."""
+    try:
+        str(path).encode()
+    except UnicodeEncodeError:
+        with TemporaryDirectory(prefix="seoga-pdf-") as folder:
+            link = Path(folder) / "document.pdf"
+            link.symlink_to(path.absolute())
+            yield link
+        return
+    yield path
+
+
+def _handler(source: Input) -> str:
+    """The name of what protects the file, "" where nothing says so."""
+    found = _search(source, _ENCRYPTED)
+    if found is None:
+        return ""
+    if found[1]:
+        name = rb"(?<!\d)%s\s+%s\s+obj" % (found[1], found[2])
+        found = _search(source, re.compile(name))
+    if found is None:
+        return ""
+    said, *_ = found.string[found.end() : found.end() + _NEAR].split(b"endobj", 1)
+    named = _HANDLER.search(said)
+    return named[1].decode("latin-1") if named else ""
+
+
+def _search(source: Input, what: re.Pattern[bytes]) -> re.Match[bytes] | None:
+    """The first place in the file, with at least 4 KiB behind it in its string if there are."""
+    held = b""
+    with source.path.open("rb") as stream:
+        while piece := stream.read(MIB):
+            held = held[-2 * _NEAR :] + piece
+            found = what.search(held)
+            if found and (len(held) - found.end() >= _NEAR or not stream.peek(1)):
+                return found
+    return what.search(held)
+
+
+def _foreign(handler: str) -> ExtractionFailed:
+    by = _NAMED.get(handler, f"the program {handler}")
+    return ExtractionFailed(
+        f"The PDF is protected by {by}, not by a password.",
+        "Open it in the program that may read it and save or print it without protection.",
+        Reason.ENCRYPTED,
+    )
+
+
+def _unlock(document: Any, source: Input) -> None:
+    """Many files are encrypted only against printing: the empty password opens them."""
+    if not document.needs_pass or document.authenticate(""):
+        return
+    _, version = document.xref_get_key(-1, "Encrypt/V")
+
+    def attempt(password: str) -> bool | None:
+        return bool(document.authenticate(password)) or None
+
+    source.unlock(f"The PDF is protected by a password{_CIPHERS.get(version, '')}", attempt)
+
+
+def _count(document: Any) -> int:
+    try:
+        return int(document.page_count)
+    except RuntimeError:
+        return 0
+
+
+def _counted_anew(document: Any) -> bool:
+    """Whether its tree holds pages although it counts none, or more than there can be: each of
+    its nodes is told how many are below it."""
+    kind, root = document.xref_get_key(document.pdf_catalog(), "Pages")
+    if kind != "xref":
+        return False
+    order = _tree(document, int(root.split()[0]))
+    counts: dict[int, int] = {}
+    for node, kids in reversed(order.items()):
+        counts[node] = sum(counts.pop(kid, 0) for kid in kids) if kids else _is_page(document, node)
+        if kids:
+            document.xref_set_key(node, "Count", str(counts[node]))
+    return _count(document) > 0
+
+
+def _tree(document: Any, root: int) -> dict[int, list[int]]:
+    """Each node with those below it, the upper ones first; each stands below one other only."""
+    order: dict[int, list[int]] = {}
+    known = {root}
+    waiting = deque([root])
+    while waiting and len(known) < MOST_NODES:
+        node = waiting.popleft()
+        order[node] = [kid for kid in dict.fromkeys(_kids(document, node)) if kid not in known]
+        known.update(order[node])
+        waiting.extend(order[node])
+    return order
+
+
+def _kids(document: Any, node: int) -> list[int]:
+    if not 0 < node < document.xref_length():
+        return []
+    kind, text = document.xref_get_key(node, "Kids")
+    return [int(kid) for kid in _KID.findall(text)] if kind == "array" else []
+
+
+def _is_page(document: Any, node: int) -> int:
+    if not 0 < node < document.xref_length():
+        return 0
+    return int(document.xref_get_key(node, "Type")[1] == "/Page")
+
+
+def ends(source: Input) -> bool:
+    """Whether its last marks are there: programs forgive much, but what is behind a cut is gone.
+
+    Another file may be behind the marks, but no more objects of this one.
+    """
+    with source.path.open("rb") as stream:
+        stream.seek(max(source.size - _TAIL, 0))
+        tail = stream.read()
+    at = max(tail.rfind(mark) for mark in (b"%%EOF", b"startxref", b"trailer"))
+    return at >= 0 and b" obj" not in tail[at:]
