@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -49,7 +50,7 @@ def _emptiest(strip: Image) -> int:
         strip.crop((0, 0, width - 1, height)), strip.crop((1, 0, width, height))
     )
     rows = changes.convert("F").resize((1, height), PIL.Image.Resampling.BOX)
-    ink = [float(rows.getpixel((0, y)) or 0.0) for y in range(height)]
+    ink = array("f", rows.tobytes())
     least = min(ink) + EMPTY
     best, begin = (0, 0), 0
     for y, value in enumerate([*ink, least + 1]):
