@@ -125,10 +125,15 @@ def read_openai(body: Any, count: int) -> Answer:
     if not isinstance(body, dict) or not isinstance(body.get("data"), list):
         raise UnusableAnswer("it holds no list `data`")
     vectors: list[Sequence[float] | Vector | None] = [None] * count
+    placed: set[int] = set()
     for position, entry in enumerate(body["data"]):
         index = entry.get("index", position) if isinstance(entry, dict) else -1
-        if not isinstance(index, int) or not 0 <= index < count:
+        if type(index) is not int or not 0 <= index < count:
             raise UnusableAnswer(f"it holds a vector for text {index} of {count}")
+        if index in placed:
+            # Which of them is the text's own, nobody knows.
+            raise UnusableAnswer(f"it holds two vectors for text {index}")
+        placed.add(index)
         vectors[index] = _numbers(entry.get("embedding"))
     return Answer(vectors, count_in(body.get("usage"), "total_tokens"))
 

@@ -184,7 +184,7 @@ def reply_of(status: int, headers: Mapping[str, str], text: str) -> Reply:
     bare texts of Ollama and TEI."""
     try:
         body = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return Reply(status, headers, text)
     found = body.get("error", body) if isinstance(body, dict) else body
     if isinstance(found, dict):
@@ -203,10 +203,10 @@ def is_error(body: Any) -> bool:
 def retry_after(reply: Reply) -> float | None:
     """Seconds that `Retry-After` (a number or a date) or its relatives ask for; None without."""
     milliseconds = reply.headers.get("retry-after-ms", "")
-    if milliseconds.replace(".", "", 1).isdigit():
+    if _is_number(milliseconds):
         return float(milliseconds) / 1000
     value = reply.headers.get("retry-after", "").strip()
-    if value.replace(".", "", 1).isdigit():
+    if _is_number(value):
         return float(value)
     try:
         return max(0.0, parsedate_to_datetime(value).timestamp() - time.time())
@@ -214,6 +214,11 @@ def retry_after(reply: Reply) -> float | None:
         # Gemini says it in the body: "retryDelay": "13s".
         delay = re.search(r'"retryDelay":\s*"(\d+(?:\.\d+)?)s"', reply.text)
         return float(delay.group(1)) if delay else None
+
+
+def _is_number(value: str) -> bool:
+    """Python also takes a superscript for a digit, and no number of it."""
+    return value.isascii() and value.replace(".", "", 1).isdigit()
 
 
 def safe(text: str, key: str) -> str:

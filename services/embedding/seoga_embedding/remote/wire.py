@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ipaddress
 import json
+import zlib
+from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from typing import Any, Final
@@ -65,7 +67,11 @@ class Wire:
                 transport=transport,
                 timeout=_timeout(DOCUMENT_READ_S),
                 limits=httpx.Limits(max_connections=calls, max_keepalive_connections=calls),
-                headers={"user-agent": f"seoga/{__version__}", "accept": "application/json"},
+                headers={
+                    "user-agent": f"seoga/{__version__}",
+                    "accept": "application/json",
+                    "accept-encoding": "gzip",
+                },
                 follow_redirects=False,
                 # A proxy of the environment is for the world outside, not for this machine.
                 trust_env=not _is_near(urlsplit(endpoint.url).hostname or ""),
@@ -122,8 +128,7 @@ class Wire:
         with closing(response):
             most = most_bytes if response.is_success else _ERROR_BYTES
             content = bytearray()
-            # A few bytes may unpack to thousands: what counts is what they become.
-            for piece in response.iter_bytes():
+            for piece in _unpacked(response, most + 1):
                 content += piece
                 if len(content) > most:
                     break
@@ -178,7 +183,7 @@ class Wire:
             if lines:
                 return [json.loads(line) for line in response.text.splitlines() if line.strip()]
             body = response.json()
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise CallFailed(
                 Trouble.OUTPUT,
                 "sent something that is not JSON",
@@ -194,6 +199,26 @@ class Wire:
     def close(self) -> None:
         """Closes the connections."""
         self._client.close()
+
+
+def _unpacked(response: httpx.Response, most: int) -> Iterator[bytes]:
+    """The body in pieces of at most `most` bytes: a few bytes may unpack to a thousand times as
+    many, which httpx would hold at once. Raises DecodingError."""
+    packed = response.headers.get("content-encoding", "identity").strip().lower()
+    if packed == "identity":
+        yield from response.iter_raw()
+        return
+    if packed not in ("gzip", "x-gzip"):
+        raise httpx.DecodingError("packed in a way that was not asked for")
+    # 16 more than the window: with the header of gzip.
+    reader = zlib.decompressobj(16 + zlib.MAX_WBITS)
+    try:
+        for piece in response.iter_raw():
+            yield reader.decompress(piece, most)
+            while reader.unconsumed_tail:
+                yield reader.decompress(reader.unconsumed_tail, most)
+    except zlib.error as error:
+        raise httpx.DecodingError(str(error)) from error
 
 
 def _timeout(read_s: float) -> httpx.Timeout:
