@@ -14,6 +14,7 @@ LONGEST = (
     "stack/test_lifecycle.py",
     "stack/test_search_cases.py",
     "unit/extraction/test_speech.py",
+    "unit/extraction/test_speech_turns.py",
     "unit/extraction/test_speech_broken.py",
     "unit/extraction/test_expected.py",
     "stack/test_run_stops.py",

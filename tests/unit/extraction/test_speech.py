@@ -7,14 +7,12 @@ import json
 import re
 import threading
 import time
-import wave
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from email.message import EmailMessage
 from pathlib import Path
 from typing import Any
 
 import httpx
-import numpy as np
 import pytest
 
 from seoga import metrics
@@ -24,23 +22,13 @@ from seoga.models import DocumentInfo, Section, SectionKind
 from seoga.settings import Settings
 from seoga.settings import settings as current
 from seoga_extraction.engine import ExtractionEngine
-from seoga_extraction.format import Input
-from seoga_extraction.formats import audio
-from seoga_extraction.lanes import SPEECH, lanes
-from seoga_extraction.speech import media
-from seoga_extraction.speech.config import SpeechConfig
 from seoga_extraction.speech.weights import lacking
+
+from .recordings import ENGLISH, KOREAN, hangul, heard, joined, told, words
 
 JFK = (
     "And so my fellow Americans, ask not what your country can do for you, "
     "ask what you can do for your country."
-)
-KOREAN = "audio/wyomingfasterwhisper__living_room_light_ko.wav"
-ENGLISH = (
-    "audio/whisper__jfk.flac",
-    "audio/fieldcuredocumentparsers__kennedy.mp3",
-    "audio/leopard__test.wav",
-    "audio/wyomingfasterwhisper__living_room_light_en.wav",
 )
 
 
@@ -60,25 +48,6 @@ def engine(config: Settings) -> Iterator[ExtractionEngine]:
     engine = ExtractionEngine(config)
     yield engine
     engine.close()
-
-
-def told(settings: Settings) -> SpeechConfig:
-    [options] = [lane.options for lane in lanes(settings) if lane.name == SPEECH]
-    return SpeechConfig.from_json(options)
-
-
-def heard(engine: ExtractionEngine, path: Path) -> tuple[DocumentInfo, list[Section]]:
-    info, *sections = engine.extract(path, path.name)
-    assert isinstance(info, DocumentInfo)
-    return info, [one for one in sections if isinstance(one, Section)]
-
-
-def words(sections: Sequence[Section]) -> str:
-    return " ".join(one.text.partition("] ")[2] for one in sections)
-
-
-def hangul(text: str) -> int:
-    return len(re.findall(r"[가-힣]", text))
 
 
 def test_lines_have_their_times_and_say_how_they_were_made(
@@ -262,59 +231,6 @@ def test_without_a_model_the_file_waits_for_a_person(handed: Path, tmp_path: Pat
     assert failed.value.reason is Reason.MISSING_MODEL
     assert described["available"] is False
     assert "small" in described["why"]
-
-
-def test_a_transcript_that_was_cut_off_goes_on_where_it_was(
-    config: Settings, handed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for module in (media, audio):
-        monkeypatch.setattr(module, "WINDOW_S", 8)
-    monkeypatch.setattr(media, "SEARCH_S", 4)
-    path = joined([handed / ENGLISH[0], handed / KOREAN, handed / ENGLISH[2]], tmp_path / "x.wav")
-    whole, seconds = transcribed(path, config)
-    stopped, done = transcribed(path, config, lines=3)
-    kept = list(told(config).transcripts.iterdir())
-    assert len(kept) == 1
-    rest, done_later = transcribed(path, config)
-    assert [one.text for one in rest] == [one.text for one in whole]
-    assert rest[0].meta == stopped[0].meta
-    assert done > 0
-    assert done + done_later == pytest.approx(seconds, abs=0.1)
-    assert list(told(config).transcripts.iterdir()) == []
-
-
-def transcribed(
-    path: Path, settings: Settings, lines: int | None = None
-) -> tuple[list[Section], float]:
-    """The first `lines` of a recording in this process, and how many seconds were transcribed."""
-    [lane] = [lane for lane in lanes(settings) if lane.name == SPEECH]
-    source = Input(path, path.name, lane.limits)
-    source.options = lane.options
-    events = audio.FORMAT.parse(source)
-    sections = []
-    for event in events:
-        if isinstance(event, Section):
-            sections.append(event)
-            if len(sections) == lines:
-                break
-    close = getattr(events, "close", None)
-    assert close is not None
-    close()
-    return sections, source.figures.get("audio_s", 0.0)
-
-
-def joined(clips: Sequence[Path], target: Path) -> Path:
-    """The clips with half a second between them, as one WAV file."""
-    from faster_whisper import decode_audio
-
-    silence = np.zeros(8000, np.float32)
-    sound = np.concatenate([part for clip in clips for part in (decode_audio(str(clip)), silence)])
-    with wave.open(str(target), "wb") as out:
-        out.setnchannels(1)
-        out.setsampwidth(2)
-        out.setframerate(16000)
-        out.writeframes((sound * 32767).astype("<i2").tobytes())
-    return target
 
 
 @pytest.fixture

@@ -21,9 +21,10 @@ from seoga_extraction.formats.audio import clock
 from seoga_extraction.limits import Limits
 from seoga_extraction.speech import media
 from seoga_extraction.speech.media import Recording, quiet_moment
-from seoga_extraction.speech.phrases import Phrase, Run, languages_of, runs
+from seoga_extraction.speech.phrases import Phrase, languages_of
 from seoga_extraction.speech.recogniser import most_tokens
 from seoga_extraction.speech.repetition import Repetitions, collapse
+from seoga_extraction.speech.runs import Run, runs
 
 RATE = 16000
 
@@ -100,17 +101,20 @@ def test_an_unclear_beginning_takes_the_language_that_follows() -> None:
     assert languages_of(found[:1], lambda _: ("la", 0.4), "en") == ["en"]
 
 
-def test_a_settled_language_is_judged_half_as_often_and_a_change_is_found_where_it_began() -> None:
-    found = [Phrase(i * RATE * 2, (i + 1) * RATE * 2) for i in range(40)]
-    spoken = ["ko"] * 25 + ["en"] * 15
-    asked: list[int] = []
+def test_one_phrase_in_another_language_is_found_after_any_number_of_one() -> None:
+    found = [Phrase(i * RATE * 3, i * RATE * 3 + RATE * 2) for i in range(40)]
+    spoken = ["ko" if i in (13, 22, 39) else "en" for i in range(40)]
+    heard = iter(spoken)
+    assert languages_of(found, lambda _: (next(heard), 0.9), "") == spoken
 
-    def judge(phrase: Phrase) -> tuple[str, float]:
-        asked.append(phrase.start // (RATE * 2))
-        return spoken[asked[-1]], 0.9
 
-    assert languages_of(found, judge, "") == spoken
-    assert len(asked) < 30
+def test_an_unclear_phrase_has_the_language_of_its_own_side_of_a_long_pause() -> None:
+    seconds = [(0, 3), (20, 23), (24, 27), (28, 31), (60, 63), (90, 93)]
+    found = [Phrase(start * RATE, end * RATE) for start, end in seconds]
+    shares = [("ko", 0.9), ("haw", 0.2), ("en", 0.9), ("cy", 0.3), ("ko", 0.5), ("la", 0.3)]
+    heard = iter(shares)
+    judged = languages_of(found, lambda _: next(heard), "")
+    assert judged == ["ko", "en", "en", "en", "ko", "ko"]
 
 
 def test_neighbours_of_one_language_are_one_run_without_their_long_silences() -> None:
@@ -125,14 +129,26 @@ def test_neighbours_of_one_language_are_one_run_without_their_long_silences() ->
     assert second == Run("en", (Phrase(9**9, 9**9 + 5),))
 
 
-def test_times_of_a_run_are_those_of_the_recording() -> None:
-    run = Run("ko", (Phrase(RATE, 3 * RATE), Phrase(10 * RATE, 11 * RATE)))
-    assert run.seconds_in(0.0) == 1.0
-    assert run.seconds_in(1.5) == 2.5
-    assert run.seconds_in(2.0, end=True) == 3.0
-    assert run.seconds_in(2.0) == 10.0
-    assert run.seconds_in(2.5) == 10.5
-    assert run.seconds_in(99.0, end=True) == 11.0
+def test_times_of_a_run_are_those_of_the_recording_and_within_speech() -> None:
+    run = Run("ko", (Phrase(RATE, 3 * RATE), Phrase(10 * RATE, 12 * RATE)))
+    sound = np.arange(20 * RATE, dtype=np.float32)
+    joined = run.sound(sound)
+    # Two seconds, half a second of the pause on either side, two seconds.
+    assert len(joined) == 5 * RATE
+    assert joined[-1] == 12 * RATE - 1
+
+    def said(start_s: float, end_s: float) -> list[tuple[float, float]]:
+        return [(one.start / RATE, one.end / RATE) for one in run.spans(start_s, end_s)]
+
+    assert said(0.0, 1.5) == [(1.0, 2.5)]
+    # An end in the pause, or a little behind it, is the end of the speech before.
+    assert said(0.5, 2.4) == said(0.5, 2.9) == said(0.5, 3.3) == [(1.5, 3.0)]
+    # A beginning in the pause, or a little before it, is the beginning of the speech after.
+    assert said(1.8, 5.0) == said(2.3, 5.0) == said(2.8, 99.0) == [(10.0, 12.0)]
+    assert said(0.0, 5.0) == [(1.0, 3.0), (10.0, 12.0)]
+    assert said(2.2, 2.3) == [(3.0, 3.0)]
+    assert said(3.5, 3.6) == [(10.5, 10.6)]
+    assert said(99.0, 99.0) == [(12.0, 12.0)]
 
 
 def test_a_recording_is_cut_at_its_quietest_moment(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -20,8 +20,8 @@ from seoga_extraction.speech.recogniser import Recogniser, recogniser, status
 from seoga_extraction.speech.repetition import Repetitions
 from seoga_extraction.speech.weights import lacks
 
-# Raise it when the same sound may give other lines: unfinished transcripts are not continued then.
-VERSION = "1"
+# Raise it when the same file may give other lines: unfinished transcripts are not continued then.
+VERSION = "2"
 # A download of the largest model over a slow line.
 DOWNLOAD_S = 3600.0
 # Decoding without transcribing is hundreds of times faster than the sound.
@@ -166,6 +166,7 @@ FORMAT = Format(
     sniff=_sniff,
     needs=("faster_whisper", "av"),
     lane="speech",
+    version=VERSION,
     check=_check,
     lacks=lacks,
 )

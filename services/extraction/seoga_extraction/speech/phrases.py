@@ -1,8 +1,7 @@
-"""Speech in a sound: phrases between silences, and runs of phrases in one language."""
+"""Speech in a sound: phrases between silences, and the language of each."""
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -18,17 +17,17 @@ RATE = 16000
 # without any is cut at its shortest pause, so that a change of language is found.
 PAUSE_MS = 500
 PHRASE_S = 12.0
-# Silence up to this length stays within what is transcribed: it tells sentences apart.
-KEPT_S = 2.0
-# Two seconds tell a language; they are the beginning of what is judged.
+# So long a pause parts speech: what is on one side tells nothing of the language on the other.
+PAUSE_S = 2.0
+# Two seconds mostly tell a language; where they do not, more of the phrase is judged.
 JUDGED_S = 2.0
+AGAIN_S = 6.0
 SHORTEST_S = 0.8
-# After so many phrases of one language only every second one is judged.
-SETTLED = 4
 # How sure a phrase must be to change the language: other languages than these two are often a
 # mishearing of a short phrase.
 SURE = {"ko": 0.6, "en": 0.6}
 SURE_OTHER = 0.85
+LEANING = 0.4
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,36 +43,6 @@ class Phrase:
         return (self.end - self.start) / RATE
 
 
-@dataclass(frozen=True, slots=True)
-class Run:
-    """Speech in one language: pieces of the sound, with longer silence between them left out."""
-
-    language: str
-    pieces: tuple[Phrase, ...]
-
-    def sound(self, whole: Sound) -> Sound:
-        """Its pieces one after the other."""
-        import numpy as np
-
-        return np.concatenate([whole[piece.start : piece.end] for piece in self.pieces])
-
-    def seconds_in(self, moment: float, end: bool = False) -> float:
-        """The second of the whole sound that `moment` (seconds of the joined pieces) stands for.
-
-        The end of a line may fall on the last sample of a piece, its start only on the next one.
-        """
-        at = max(round(moment * RATE), 0)
-        ends, total = [], 0
-        for piece in self.pieces:
-            total += piece.end - piece.start
-            ends.append(total)
-        index = bisect_right(ends, at - 1 if end else at)
-        index = min(index, len(self.pieces) - 1)
-        before = ends[index] - (self.pieces[index].end - self.pieces[index].start)
-        second = (self.pieces[index].start + at - before) / RATE
-        return min(second, self.pieces[index].end / RATE)
-
-
 def phrases(sound: Sound) -> list[Phrase]:
     """Where there is speech; empty for silence."""
     from faster_whisper.vad import VadOptions, get_speech_timestamps
@@ -83,63 +52,55 @@ def phrases(sound: Sound) -> list[Phrase]:
     return [Phrase(one["start"], one["end"]) for one in found if one["end"] > one["start"]]
 
 
-def runs(found: Sequence[Phrase], languages: Sequence[str]) -> list[Run]:
-    """Neighbouring phrases of one language as one run; `languages` has one for each phrase."""
-    made: list[Run] = []
-    for phrase, language in zip(found, languages, strict=True):
-        if not made or made[-1].language != language:
-            made.append(Run(language, (phrase,)))
-            continue
-        *earlier, last = made[-1].pieces
-        if phrase.start - last.end <= KEPT_S * RATE:
-            pieces = (*earlier, Phrase(last.start, phrase.end))
-        else:
-            pieces = (*earlier, last, phrase)
-        made[-1] = Run(language, pieces)
-    return made
-
-
 def languages_of(
     found: Sequence[Phrase], judge: Callable[[Phrase], tuple[str, float]], before: str
 ) -> list[str]:
     """The language of each phrase. `judge` says one and how sure it is, and costs time.
 
-    `before` is the language that was spoken last, "" at the beginning.
+    `before` is the language that was spoken last, "" at the beginning. A phrase that is unclear
+    has the language of those it is spoken with: nobody else's on the far side of a long pause.
     """
-    told = _Told(judge)
     current = before
-    settled = 0
     languages: list[str] = []
-    for index, phrase in enumerate(found):
-        skipped = settled >= SETTLED and index % 2 == 1 and index + 1 < len(found)
-        language = "" if skipped else told.sure(phrase)
-        if language and language != current:
-            # The one before was not judged: it may have been the first of the new language.
-            if current and settled > SETTLED and (index - 1) % 2 == 1:
-                languages[-1] = told.sure(found[index - 1]) or current
-            settled = 0
-            current = language
-        settled += 1
-        languages.append(current)
-    first = next((one for one in languages if one), told.likeliest)
+    sums: dict[str, float] = {}
+    for group in _groups(found):
+        heard = [judge(phrase) for phrase in group]
+        for language, share in heard:
+            sums[language] = sums.get(language, 0.0) + share
+        sure = [_sure(phrase, *one) for phrase, one in zip(group, heard, strict=True)]
+        begun = next((one for one in sure if one), "") or _leaning(group, heard)
+        current = begun or current
+        for language in sure:
+            current = language or current
+            languages.append(current)
+    likeliest = max(sums, key=lambda one: sums[one], default="")
+    first = next((one for one in languages if one), likeliest)
     return [one or first for one in languages]
 
 
-class _Told:
-    """What was judged so far."""
+def _groups(found: Sequence[Phrase]) -> list[list[Phrase]]:
+    """Phrases without a long pause between them."""
+    groups: list[list[Phrase]] = []
+    for phrase in found:
+        if groups and phrase.start - groups[-1][-1].end < PAUSE_S * RATE:
+            groups[-1].append(phrase)
+        else:
+            groups.append([phrase])
+    return groups
 
-    def __init__(self, judge: Callable[[Phrase], tuple[str, float]]) -> None:
-        self._judge = judge
-        self._sums: dict[str, float] = {}
 
-    def sure(self, phrase: Phrase) -> str:
-        """Its language, "" when it is too short or unclear."""
-        language, share = self._judge(phrase)
-        self._sums[language] = self._sums.get(language, 0.0) + share
-        clear = share >= SURE.get(language, SURE_OTHER)
-        return language if clear and phrase.seconds >= SHORTEST_S else ""
+def clear(language: str, share: float) -> bool:
+    """Whether a judgement is sure enough to change the language."""
+    return share >= SURE.get(language, SURE_OTHER)
 
-    @property
-    def likeliest(self) -> str:
-        """The language with most weight over all that was judged."""
-        return max(self._sums, key=lambda one: self._sums[one], default="")
+
+def _sure(phrase: Phrase, language: str, share: float) -> str:
+    """The language of a phrase, "" when it is too short or unclear."""
+    return language if phrase.seconds >= SHORTEST_S and clear(language, share) else ""
+
+
+def _leaning(group: Sequence[Phrase], heard: Sequence[tuple[str, float]]) -> str:
+    """What phrases that stand alone and are all unclear are rather in, "" for nothing usual."""
+    language, share = max(heard, key=lambda one: one[1])
+    long = sum(phrase.seconds for phrase in group) >= SHORTEST_S
+    return language if long and language in SURE and share >= LEANING else ""

@@ -13,11 +13,20 @@ from seoga_extraction.speech.choice import COMPUTE, Machine, suitable
 from seoga_extraction.speech.config import SpeechConfig
 from seoga_extraction.speech.device import machine_of, processor, second, settle, try_gpu
 from seoga_extraction.speech.faults import explain
-from seoga_extraction.speech.phrases import JUDGED_S, RATE, Phrase, languages_of, phrases, runs
+from seoga_extraction.speech.phrases import (
+    AGAIN_S,
+    JUDGED_S,
+    RATE,
+    Phrase,
+    clear,
+    languages_of,
+    phrases,
+)
+from seoga_extraction.speech.runs import Run, runs
 from seoga_extraction.speech.weights import Weights, find
 
 if TYPE_CHECKING:
-    from seoga_extraction.speech.phrases import Run, Sound
+    from seoga_extraction.speech.phrases import Sound
 
 BEAM = 5
 # A second try where the first was unsure or went in circles; the usual six mostly cost time.
@@ -69,24 +78,45 @@ class Recogniser:
             yield from self._heard(run, sound)
 
     def _heard(self, run: Run, sound: Sound) -> Iterator[Line]:
-        said = run.sound(sound)
+        for one in self._said(run.sound(sound), run.language):
+            spans = run.spans(one.start, one.end)
+            parts = list(self._apart(spans, sound, run.language)) if len(spans) > 1 else []
+            text = one.text.strip()
+            whole = Line(spans[0].start / RATE, spans[-1].end / RATE, text, run.language)
+            yield from parts or [whole]
+
+    def _apart(self, spans: list[Phrase], sound: Sound, language: str) -> Iterator[Line]:
+        """A line that the model drew over a long pause: each side is heard by itself."""
+        for span in spans:
+            for one in self._said(sound[span.start : span.end], language):
+                start = min(span.start / RATE + one.start, span.end / RATE)
+                end = min(span.start / RATE + one.end, span.end / RATE)
+                yield Line(start, max(start, end), one.text.strip(), language)
+
+    def _said(self, sound: Sound, language: str) -> Iterator[Any]:
         segments, _ = self._model.transcribe(
-            said,
-            max_new_tokens=most_tokens(len(said) / RATE),
-            language=run.language,
+            sound,
+            max_new_tokens=most_tokens(len(sound) / RATE),
+            language=language,
             beam_size=BEAM,
             temperature=TEMPERATURES,
             condition_on_previous_text=False,
         )
         for one in segments:
-            if one.no_speech_prob > NO_SPEECH and one.avg_logprob < UNSURE:
-                continue
-            start, end = run.seconds_in(one.start), run.seconds_in(one.end, end=True)
-            yield Line(start, max(start, end), one.text.strip(), run.language)
+            if one.no_speech_prob <= NO_SPEECH or one.avg_logprob >= UNSURE:
+                yield one
 
     def _language(self, sound: Sound, phrase: Phrase) -> tuple[str, float]:
-        """Encodes only the phrase's first seconds, not the 30 that the model usually looks at."""
-        head = sound[phrase.start : min(phrase.end, phrase.start + int(JUDGED_S * RATE))]
+        """A phrase's language and how sure that is, from its first seconds; where these do not
+        tell, from more of it."""
+        first = self._judged(sound, phrase, JUDGED_S)
+        if clear(*first) or phrase.seconds <= JUDGED_S:
+            return first
+        return max(first, self._judged(sound, phrase, AGAIN_S), key=lambda one: one[1])
+
+    def _judged(self, sound: Sound, phrase: Phrase, seconds: float) -> tuple[str, float]:
+        """Encodes only what is judged, not the 30 seconds that the model usually looks at."""
+        head = sound[phrase.start : min(phrase.end, phrase.start + int(seconds * RATE))]
         features = self._model.feature_extractor(head)
         features = features[:, : max(len(head) * FRAMES_PER_S // RATE, FRAMES_PER_S)]
         token, share = self._model.model.detect_language(self._model.encode(features))[0][0]
