@@ -334,7 +334,8 @@ def test_a_redirection_is_not_followed_with_a_key() -> None:
 
     def answer(request: httpx.Request) -> httpx.Response:
         asked.append(str(request.url))
-        return httpx.Response(302, headers={"location": "http://elsewhere.example/"})
+        headers = {"location": "http://elsewhere.example/"}
+        return httpx.Response(302, headers=headers, stream=httpx.ByteStream(b""))
 
     endpoint = Endpoint("http://here.example", {}, "m", KEY, 0, "5m", 8192)
     wire = Wire(endpoint, httpx.MockTransport(answer))
