@@ -13,6 +13,8 @@ import pytest
 from seoga.errors import ExtractionFailed, Reason
 from seoga.models import Place, Section
 from seoga_extraction.engine import ExtractionEngine
+from seoga_extraction.formats.pdf.overprint import once
+from seoga_extraction.formats.pdf.tables import Word
 from seoga_extraction.layout import Line, compounds, paragraphs, regions, turned
 
 Reading = Callable[..., Any]
@@ -196,3 +198,36 @@ def test_real_columns_are_read_in_order(
 def test_ligatures_come_out_as_letters(read: Reading, handed: Path) -> None:
     data = (handed / "pdf" / "pdf.js__copy_paste_ligatures.pdf").read_bytes()
     assert not set(read("a.pdf", data).text) & set("ﬀﬁﬂﬃﬄ")
+
+
+@pytest.mark.parametrize("shift", [(0, 0), (0.3, 0), (1, 0), (1.5, 1.5)])
+def test_a_line_drawn_twice_to_look_bold_comes_once(
+    read: Reading, shift: tuple[float, float]
+) -> None:
+    document = pymupdf.open()
+    page = document.new_page()
+    for x, y in ((72, 100), (72 + shift[0], 100 + shift[1])):
+        page.insert_text((x, y), "Doubled words here", fontsize=12)
+    for row in range(3):
+        page.insert_text((72, 200 + 20 * row), "The same words below each other")
+    text = read("a.pdf", bytes(document.tobytes())).text
+    assert text.count("Doubled") == 1
+    assert text.count("The same words") == 3
+
+
+def test_words_drawn_twice_come_once_in_tables() -> None:
+    words = [Word(x, 0, x + 20, 10, text) for x, text in ((0, "a"), (0.4, "a"), (30, "a"))]
+    assert [word.x0 for word in once(words)] == [0, 30]
+
+
+def test_letters_set_wide_are_words_and_no_columns(read: Reading) -> None:
+    document = pymupdf.open()
+    page = document.new_page()
+    for number, letter in enumerate("LETTERSPACED HEADING"):
+        page.insert_text((72 + 20 * number, 100), letter)
+    for number, digit in enumerate("123456"):
+        page.insert_text((72 + 60 * number, 140), digit)
+    got = read("a.pdf", bytes(document.tobytes()))
+    assert "LETTERSPACED HEADING" in got.text
+    assert "123456" not in got.text.replace("  ", "-").replace(" ", "-")
+    assert "ocr_pages" not in got.figures

@@ -10,6 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from seoga_extraction.format import pipes
+from seoga_extraction.formats.pdf.overprint import once, seen
 from seoga_extraction.formats.pdf.tables import Word, fill, grids
 from seoga_extraction.layout import Line, compounds, paragraphs, regions, turned
 
@@ -73,7 +74,7 @@ def read(page: Any) -> PageLayer:
     layer = page.get_textpage(flags=_flags())
     blocks = layer.extractDICT()["blocks"]
     raw = (line for block in blocks for line in block.get("lines", ()))
-    lines = turned([line for one in raw if (line := _line(one)) is not None])
+    lines = turned(seen([line for one in raw if (line := _line(one)) is not None]))
     # Without a single line or box on it no page has a table: to ask for paths costs as much
     # again as a third of the text.
     if any(block["type"] == _VECTOR for block in blocks):
@@ -137,7 +138,7 @@ def _tables(page: Any, layer: Any, lines: Sequence[Line]) -> list[Line]:
     found = grids(page.get_cdrawings(), (page.rect.width, page.rect.height))
     if not found:
         return []
-    words = [Word(*word[:5]) for word in layer.extractWORDS()]
+    words = once([Word(*word[:5]) for word in layer.extractWORDS()])
     tables = []
     for grid in found:
         x0, y0, x1, y1 = grid.box
