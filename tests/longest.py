@@ -16,6 +16,7 @@ LONGEST = (
     "unit/extraction/test_speech.py",
     "unit/extraction/test_speech_turns.py",
     "unit/extraction/test_speech_broken.py",
+    "unit/extraction/test_speech_tracks.py",
     "unit/extraction/test_expected.py",
     "stack/test_run_stops.py",
     "stack/test_kill_scan.py",

@@ -15,13 +15,14 @@ from seoga.text.places import clock
 from seoga_extraction.checkpoint import Checkpoint, key_of
 from seoga_extraction.format import Format, Input, Parsed
 from seoga_extraction.speech.config import SpeechConfig
-from seoga_extraction.speech.media import WINDOW_S, Recording, Window
+from seoga_extraction.speech.media import MOST_TRACKS, WINDOW_S, Recording, Window
 from seoga_extraction.speech.recogniser import Recogniser, recogniser, status
 from seoga_extraction.speech.repetition import Repetitions
+from seoga_extraction.speech.tracks import worth_hearing
 from seoga_extraction.speech.weights import lacks
 
 # Raise it when the same file may give other lines: unfinished transcripts are not continued then.
-VERSION = "2"
+VERSION = "3"
 # A download of the largest model over a slow line.
 DOWNLOAD_S = 3600.0
 # Decoding without transcribing is hundreds of times faster than the sound.
@@ -85,6 +86,7 @@ class Transcript:
         self._speech = speech
         self._repetitions = Repetitions()
         self._language = ""
+        self._heading: tuple[str, ...] = ()
         self._now = datetime.now(UTC).isoformat(timespec="seconds")
 
     def events(self) -> Parsed:
@@ -103,30 +105,51 @@ class Transcript:
             "audio.transcribed_at": self._now,
             "audio.device": self._speech.device,
         }
+        if self._recording.tracks > MOST_TRACKS:
+            meta["note"] = f"Of {self._recording.tracks} sound tracks, {MOST_TRACKS} are read."
         return {**meta, "audio.language": language} if language else meta
 
     def _sections(self) -> Iterator[Section]:
+        count = min(self._recording.tracks, MOST_TRACKS)
+        self._source.more_time(self._recording.seconds * count * SKIPPING)
+        tracks = worth_hearing(self._source.path, self._source.limits, self._recording.tracks)
+        failed: ExtractionFailed | None = None
         with ExitStack() as held:
             kept = self._checkpoint(held)
-            start = 0.0
-            for part in kept.parts if kept else ():
+            for track in tracks:
+                try:
+                    yield from self._track(track, len(tracks) > 1, kept)
+                except ExtractionFailed as error:
+                    # What the other tracks say is read first.
+                    failed = failed or error
+            if failed is not None:
+                raise failed
+            if kept:
+                kept.finish()
+
+    def _track(self, track: int, named: bool, kept: Checkpoint | None) -> Iterator[Section]:
+        start, self._language = 0.0, ""
+        for part in kept.parts if kept else ():
+            if part["track"] == track:
                 start, self._language = part["end_s"], part["language"]
                 yield from map(Section.from_json, part["sections"])
-            self._source.more_time(start * SKIPPING)
-            for window in self._recording.windows(start):
+        self._source.more_time(start * SKIPPING)
+        self._repetitions = Repetitions()
+        with Recording(self._source.path, self._source.limits, track) as recording:
+            title = f"Track {track + 1}: {recording.track_title}".removesuffix(": ")
+            self._heading = (title,) if named else ()
+            for window in recording.windows(start):
                 made = []
                 for section in self._window(window):
                     made.append(section.to_json())
                     yield section
                 if kept:
                     part = {"end_s": window.end_s, "language": self._language, "sections": made}
-                    kept.add(part)
-            if kept:
-                kept.finish()
+                    kept.add({"track": track, **part})
 
     def _checkpoint(self, held: ExitStack) -> Checkpoint | None:
         """Only for what has more than one window."""
-        if 0 < self._recording.seconds <= WINDOW_S:
+        if 0 < self._recording.seconds <= WINDOW_S and self._recording.tracks == 1:
             return None
         key = key_of(self._source.path, VERSION, self._speech.model, self._speech.device)
         return held.enter_context(Checkpoint(self._config.transcripts, key))
@@ -144,6 +167,7 @@ class Transcript:
             yield Section(
                 f"[{clock(start)}] {text}",
                 SectionKind.TRANSCRIPT,
+                self._heading,
                 place=place,
                 meta=self._meta(line.language),
             )

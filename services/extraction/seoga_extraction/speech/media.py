@@ -30,6 +30,10 @@ SLOWEST = 2000
 FASTEST = 768_000
 # Bytes a second of the sparsest silence (FLAC 190, Opus 70 in packets of their own).
 LEAST_BYTES_S = 50
+# Programs that record games or meetings write six at most; a film has more in rare cases.
+MOST_TRACKS = 8
+# A mix of less than this share of a channel's power is what is left of two that cancel out.
+CANCELLED = 0.01
 # A stream that is noise to its decoder would be tried packet by packet for ever.
 BAD_PACKETS = 1000
 
@@ -48,13 +52,13 @@ class Window:
 
 
 class Recording:
-    """An audio or video file that is read once, from its beginning. Use it in a `with`.
+    """A sound track of an audio or video file, read once from its beginning. Use it in a `with`.
 
     Raises ExtractionFailed when it cannot be opened (corrupt), or is longer than the limit in
     hours by what it says and by its size (too_large).
     """
 
-    def __init__(self, path: Path, limits: Limits) -> None:
+    def __init__(self, path: Path, limits: Limits, track: int = 0) -> None:
         import av
 
         self._path = path
@@ -67,15 +71,20 @@ class Recording:
         if not len(self._container.streams):
             self._container.close()
             raise corrupt("The recording is cut off: it has no tracks.")
-        self._stream = next(iter(self._container.streams.audio), None)
+        streams = self._container.streams.audio
+        self._stream = streams[track] if track < len(streams) else None
+        self.tracks = len(streams)
         if self._stream is not None and not _usual(self._stream.codec_context.sample_rate):
             self._container.close()
             raise corrupt("The recording is damaged: it names a sample rate that no sound has.")
         # A header may lie by much: only a length that the file's size makes possible counts here.
-        if self._too_long(self.seconds) and self._plausible(self.seconds):
+        total = self.seconds * min(max(self.tracks, 1), MOST_TRACKS)
+        if self._too_long(total) and self._plausible(self.seconds):
             self._container.close()
             raise self._over()
         self.title = str(self._container.metadata.get("title", "")).strip()
+        named = self._stream.metadata if self._stream is not None else {}
+        self.track_title = str(named.get("title", "")).strip()
 
     def __enter__(self) -> Recording:
         return self
@@ -127,6 +136,10 @@ class Recording:
         if failed is not None:
             raise failed
 
+    def whole(self) -> Iterator[Sound]:
+        """All samples, block by block. Raises as `windows` does."""
+        yield from self._from(0)
+
     def _from(self, skipped: int) -> Iterator[Sound]:
         """Blocks of samples without the first `skipped` ones."""
         position = 0
@@ -170,18 +183,22 @@ class Recording:
     def _blocks(self) -> Iterator[Sound]:
         import av
 
-        resampler = _resampler()
+        resampler, channels = _resampler(1), 1
         try:
             for packet in self._container.demux(self._stream):
                 for frame in self._decoded(packet):
                     # Timestamps of the file may run backwards: samples are counted instead.
                     frame.pts = None
+                    if frame.layout.nb_channels != channels:
+                        yield from _samples(resampler.resample(None))
+                        channels = frame.layout.nb_channels
+                        resampler = _resampler(channels)
                     try:
                         made = resampler.resample(frame)
                     except ValueError:
-                        # The rate or the channels changed in the middle.
+                        # The rate changed in the middle.
                         yield from _samples(resampler.resample(None))
-                        resampler = _resampler()
+                        resampler = _resampler(channels)
                         made = resampler.resample(frame)
                     yield from _samples(made)
                 if self._bad > BAD_PACKETS:
@@ -222,14 +239,27 @@ def quiet_moment(sound: Sound) -> int:
     return first + (int(smooth.argmin()) + width // 2) * step
 
 
-def _resampler() -> Any:
+def _resampler(channels: int) -> Any:
     import av
 
-    return av.AudioResampler(format="flt", layout="mono", rate=RATE)
+    layout = "stereo" if channels > 1 else "mono"
+    return av.AudioResampler(format="fltp", layout=layout, rate=RATE)
 
 
 def _samples(frames: Any) -> Iterator[Sound]:
     for frame in frames:
-        samples = frame.to_ndarray().reshape(-1)
-        if len(samples):
-            yield samples
+        samples = frame.to_ndarray()
+        if samples.shape[-1]:
+            yield mixed(samples)
+
+
+def mixed(channels: Sound) -> Sound:
+    """One channel of several (channel, sample): their mean, or the loudest where they cancel each
+    other out, as a microphone wired the wrong way round makes them."""
+    import numpy as np
+
+    mean: Sound = channels.mean(axis=0)
+    powers = np.square(channels).mean(axis=1)
+    loudest = int(powers.argmax())
+    cancelled = float(np.square(mean).mean()) < CANCELLED * float(powers[loudest])
+    return channels[loudest] if cancelled else mean
