@@ -66,5 +66,5 @@ def sniff(source: Input) -> bool:
 
 
 FORMAT = Format(
-    "pdf", parse, extensions=(".pdf",), sniff=sniff, needs=("pymupdf", "PIL"), version="7"
+    "pdf", parse, extensions=(".pdf",), sniff=sniff, needs=("pymupdf", "PIL"), version="8"
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib import import_module
@@ -25,6 +26,10 @@ HEADER_CHARS = 50
 # footer of 300 letters a fiftieth. Behind those the image must be the page, not a figure on it.
 WRITTEN = 0.05
 BODY = 0.7
+# A scan pasted beside text: pixels of its shorter side, of the page, and what labels may cover.
+LEGIBLE = 600
+PASTED = 1 / 3
+LABELS = 0.02
 # Letters drawn as outlines take hundreds of paths, a frame or a rule one.
 OUTLINES = 200
 DPI = 300
@@ -57,6 +62,8 @@ class PageLayer:
     scan: bool = False
     # Text that is not painted: no recognition of a scan can find it.
     unseen: tuple[str, ...] = ()
+    # How much of a page of text an image covers that may hold more of it (0..1).
+    pictured: float = 0.0
 
     @property
     def wordless(self) -> bool:
@@ -104,6 +111,9 @@ def _layer(page: Any, lines: Sequence[Line]) -> PageLayer:
         texts = [] if many else [_SIGNS.sub(" ", text) for text in texts]
     layer = PageLayer([text for text in texts if not text.isspace()], known)
     if not _is_scan(page, layer, lines):
+        # What is wrong with an image must not cost the text.
+        with suppress(mupdf().mupdf.FzErrorBase, RuntimeError, ValueError):
+            layer = replace(layer, pictured=_pictured(page))
         return layer
     return replace(layer, scan=True, unseen=tuple(_unpainted(page)))
 
@@ -184,6 +194,24 @@ def _is_scan(page: Any, layer: PageLayer, lines: Sequence[Line]) -> bool:
     # Scans may come in strips: together they cover the page.
     shown = sum(_area(box, page.rect) for box in images)
     return shown >= _share(count, numbered) * _size(page)
+
+
+def _pictured(page: Any) -> float:
+    """The share of the page under its largest image, where that is fine enough to show text, a
+    third of the page at least, and nearly without text over it; 0 without such a one."""
+    if not any(min(image[2:4]) >= LEGIBLE for image in page.get_images()):
+        return 0.0
+    marks = page.get_bboxlog()
+    images = [box for kind, box in marks if kind == "fill-image"]
+    if not images:
+        return 0.0
+    largest = max(images, key=lambda box: _area(box, page.rect))
+    share = _area(largest, page.rect) / max(_size(page), 1.0)
+    if share < PASTED:
+        return 0.0
+    inside = mupdf().Rect(largest)
+    over = sum(_area(box, inside) for kind, box in marks if kind.endswith("-text"))
+    return 0.0 if over > LABELS * share * _size(page) else round(share, 2)
 
 
 def _is_recognised(page: Any) -> bool:

@@ -143,7 +143,7 @@ class Pages:
             yield from self._emitted(page, layer, said, said)
             return
         failed: dict[str, Any] = {"needs_ocr": True, "ocr": {"error": page.failure}}
-        meta = failed if page.failure else {}
+        meta = failed if page.failure else _noted(page.layer.pictured)
         yield from self._emitted(page, page.layer, meta, {})
 
     def _emitted(
@@ -194,6 +194,12 @@ class Pages:
 
 def _shown(scans: int) -> str:
     return "its page shows" if scans == 1 else f"its {scans} pages without text show"
+
+
+def _noted(share: float) -> dict[str, Any]:
+    if not share:
+        return {}
+    return {"note": f"An image over {share:.0%} of the page is not recognised beside its text."}
 
 
 def _beside(recognised: Sequence[str], unseen: Sequence[str]) -> Iterator[str]:
