@@ -276,17 +276,19 @@ def drain(
     progress: Callable[[Progress], None] | None = None,
 ) -> dict[str, Any]:
     """Works the queue of a base path until nothing is due (`exec-queue`): how many entries ended
-    how, and in `troubles` which failed and why. With `sweep_all`, deferred entries are due too;
-    those of `queue_file` are queued first and leave the file as they are done."""
+    how (`rejected`: malformed ones of the file), and in `troubles` which failed and why. With
+    `sweep_all`, deferred entries are due too; those of `queue_file` are queued first and leave the
+    file as they are done."""
     from seoga_indexer.engine import IndexingEngine
 
     engine = IndexingEngine(stack)
     worker = Worker(engine.queue, stack, engine.run_kb, cancel or threading.Event(), progress)
-    troubles = worker.troubles
+    troubles, rejected = worker.troubles, 0
     try:
         if queue_file is not None:
             entries = QueueFile(queue_file, engine.queue, troubles)
             entries.enqueue(deferred_too=sweep_all)
+            rejected = entries.rejected
             worker.ended = entries.settle
         if sweep_all:
             engine.queue.sweep_all()
@@ -296,4 +298,5 @@ def drain(
     finally:
         engine.close()
     counts = {name: worker.outcomes[name] for name in ("done", "failed", "cancelled")}
+    counts["rejected"] = rejected
     return {**counts, "troubles": [asdict(troubles[number]) for number in sorted(troubles)]}

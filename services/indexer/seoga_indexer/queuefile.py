@@ -16,6 +16,7 @@ from typing import Any
 from seoga import logs
 from seoga.errors import ConfigError, InvalidArgument, NotFound, SeogaError, StorageError
 from seoga.kb import find_kb, validate_kb_id
+from seoga.regularfile import text_of
 from seoga.storage.jobs import SCOPES, Queue
 
 VERSION = 1
@@ -47,6 +48,7 @@ class QueueFile:
     file: Path
     queue: Queue
     troubles: dict[int, Trouble] = field(default_factory=dict)
+    rejected: int = 0
     _asked: list[tuple[Entry, str, int]] = field(default_factory=list)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -99,6 +101,7 @@ class QueueFile:
                 aside = _aside(self.file, ".rejected")
                 _write(aside, {"version": VERSION, "entries": faulty})
                 document.entries[:] = [one for one in document.entries if not _fault(one)]
+                self.rejected += len(faulty)
             # Even if nothing has changed: better now than after hours of work that the file cannot
             # be written.
             _write(self.file, document.whole)
@@ -140,7 +143,7 @@ class _Document:
 
 def _read(file: Path) -> _Document:
     try:
-        whole = json.loads(file.read_text(encoding="utf-8-sig"))
+        whole = json.loads(text_of(file, "utf-8-sig"))
         return _document(whole)
     except FileNotFoundError as error:
         raise NotFound(f"there is no queue file {file}", "Check --queue-file.") from error
@@ -169,7 +172,7 @@ def _document(whole: Any) -> _Document:
 def _fault(entry: Any) -> str:
     """Why an entry can never be run, whatever becomes of the knowledge bases; "" when it can."""
     if not isinstance(entry, dict):
-        return f"it is {json.dumps(entry, ensure_ascii=False)[:80]}, not an object"
+        return f"it is {_json(entry)[:80]}, not an object"
     try:
         validate_kb_id(_text(entry, _IDS))
     except InvalidArgument as error:
@@ -184,20 +187,31 @@ def _fault(entry: Any) -> str:
 
 def _write(file: Path, whole: Any) -> None:
     draft = file.with_name(f".{file.name}.{uuid.uuid4().hex}.tmp")
-    text = json.dumps(whole, ensure_ascii=False, indent=2) + "\n"
     try:
         with draft.open("w", encoding="utf-8") as out:
-            out.write(text)
+            out.write(_json(whole, indent=2) + "\n")
             out.flush()
             os.fsync(out.fileno())
         draft.replace(file)
     except OSError as error:
-        with suppress(OSError):
-            draft.unlink(missing_ok=True)
         raise StorageError(
             f"{file} cannot be written: {error.strerror}",
             "Make its folder writable: entries leave the file as they are done.",
         ) from error
+    finally:
+        # Whatever has gone wrong; after a success it has another name.
+        with suppress(OSError):
+            draft.unlink(missing_ok=True)
+
+
+def _json(value: Any, indent: int | None = None) -> str:
+    """As people read it; in escapes where it holds what no file of UTF-8 can (a lone surrogate)."""
+    text = json.dumps(value, ensure_ascii=False, indent=indent)
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return json.dumps(value, indent=indent)
+    return text
 
 
 def _aside(file: Path, ending: str) -> Path:

@@ -157,7 +157,7 @@ def exec_queue(
     if as_json:
         emit(outcome)
     else:
-        counts = (f"{name}={outcome[name]}" for name in ("done", "failed", "cancelled"))
+        counts = (f"{name}={outcome[name]}" for name in ("done", "failed", "cancelled", "rejected"))
         show("Queue: " + " ".join(counts))
     if cancel.is_set():
         return Cancelled.exit_code

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -107,6 +109,10 @@ BAD = (
     (entry(partial_mode="embeddings"), "partial_mode 'embeddings' is unknown"),
     (entry(partial_mode=7), "partial_mode '7' is unknown"),
     (entry(force="false"), 'force is "false"; allowed: true or false'),
+    (entry("\ud800"), r"'\ud800' is no knowledge base id"),
+    (entry("a\0b"), r"'a\x00b' is no knowledge base id"),
+    (entry(partial_mode="\ud800"), r"partial_mode '\ud800' is unknown"),
+    ("\ud800", r'it is "\ud800", not an object'),
     (entry("../../etc"), "'../../etc' is no knowledge base id"),
     ({"force": True}, "'' is no knowledge base id"),
     ("kb", 'it is "kb", not an object'),
@@ -120,7 +126,7 @@ def test_a_malformed_entry_goes_to_a_file_beside_and_the_others_are_done(
     place.write("a.md", "apple")
     fill(file, bad, entry(), writer="other")
     ended = drain(place.stack, queue_file=file)
-    assert ended["done"] == 1
+    assert (ended["done"], ended["failed"], ended["rejected"]) == (1, 0, 1)
     [trouble] = ended["troubles"]
     assert "entry 1 of the queue file" in trouble["error"]
     assert json.loads(file.read_text()) == {"version": 1, "entries": [], "writer": "other"}
@@ -129,6 +135,27 @@ def test_a_malformed_entry_goes_to_a_file_beside_and_the_others_are_done(
     [kept] = left(aside)
     assert (kept["position"], kept["entry"]) == (1, bad)
     assert why in kept["reason"]
+    assert not list(file.parent.glob(".*.tmp"))
+
+
+def test_a_note_that_is_no_text_stays_as_it_was(place: Any, file: Path) -> None:
+    fill(file, entry("gone", note="\ud800"))
+    assert drain(place.stack, queue_file=file)["failed"] == 1
+    assert left(file)[0]["note"] == "\ud800"
+
+
+def test_a_pipe_or_a_socket_is_no_queue_and_blocks_nobody(place: Any, file: Path) -> None:
+    os.mkfifo(file)
+    with pytest.raises(NotFound, match="it is a named pipe, not a regular file"):
+        drain(place.stack, queue_file=file)
+    assert file.is_fifo()
+    with pytest.raises(NotFound, match="it is a device, not a regular file"):
+        drain(place.stack, queue_file=Path(os.devnull))
+    near = Path(os.path.relpath(place.base / "s"))
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind(str(near))
+        with pytest.raises(NotFound, match="it is a socket, not a regular file"):
+            drain(place.stack, queue_file=near)
 
 
 def test_what_was_rejected_before_is_kept(place: Any, file: Path) -> None:
