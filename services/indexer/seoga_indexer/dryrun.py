@@ -19,7 +19,7 @@ from seoga_indexer import versions
 from seoga_indexer.changes import Change, Depth, Verdict, guard
 from seoga_indexer.contextstage import identity_of
 from seoga_indexer.pipeline import content_hash, sizes_of
-from seoga_indexer.scan import SourceReport, scan_source
+from seoga_indexer.scan import SourceReport, doubt_of, scan_source
 from seoga_indexer.source import SHUT, Connector, Problem, connector_for
 
 _MOST_NAMED = 1000
@@ -63,11 +63,10 @@ def check(kb: Kb, stack: Stack) -> ChangeReport:
     found = _Findings()
     with ExitStack() as opened:
         store = _reader(kb, opened)
-        for source in kb.sources():
-            _check_source(source, store, found)
+        reports = [_check_source(source, store, found) for source in kb.sources()]
         stale = _noted(_outdated(kb, stack, store), store, found) if store else []
         if store:
-            _orphans(kb, store, found)
+            _orphans(kb, store, found, doubt_of(reports))
     return ChangeReport(
         kb_id=kb.id,
         added=found.of("added"),
@@ -90,7 +89,7 @@ def _reader(kb: Kb, opened: ExitStack) -> DocumentStore | None:
         return None
 
 
-def _check_source(source: Source, store: DocumentStore | None, found: _Findings) -> None:
+def _check_source(source: Source, store: DocumentStore | None, found: _Findings) -> SourceReport:
     report = SourceReport(source.label)
     known = store.known if store else _nothing
     with closing(connector_for(source)) as connector:
@@ -101,6 +100,7 @@ def _check_source(source: Source, store: DocumentStore | None, found: _Findings)
     report.settle((), accept=False)
     if report.trouble:
         _unseen(found, f"{source.label}: {report.trouble}")
+    return report
 
 
 def _note(label: str, change: Change, connector: Connector, found: _Findings) -> None:
@@ -160,14 +160,14 @@ def differs(item: Item, known: KnownFile, connector: Connector) -> bool:
         return content_hash(local) != known.hash
 
 
-def _orphans(kb: Kb, store: DocumentStore, found: _Findings) -> None:
+def _orphans(kb: Kb, store: DocumentStore, found: _Findings, doubt: str) -> None:
     named = {source.label for source in kb.sources()}
     labels = store.labels()
     for label, count in labels.items():
         if label not in named:
             for known in store.known(label):
                 found.add("deleted", f"{label}/{known.path}")
-            if why := guard(sum(labels.values()), count, listed=1):
+            if why := guard(sum(labels.values()), count, listed=1) or doubt:
                 _unseen(found, f"{label}: the config names it no more, and {why}")
 
 

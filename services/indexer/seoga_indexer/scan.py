@@ -23,7 +23,7 @@ _MOST_PROBLEMS = 100
 class SourceReport:
     """How the scan of a source ended. `gone` are the known files that are listed no more;
     `trouble` says why none of them may be deleted; `dropped`: the config names the source no more
-    (`known` counts the whole index then).
+    (`known` counts the whole index then), and `doubt` says why that may be a slip ("": it is not).
     """
 
     label: str
@@ -35,6 +35,7 @@ class SourceReport:
     trouble: str = ""
     hint: str = ""
     dropped: bool = False
+    doubt: str = ""
 
     def settle(self, moved: Collection[int], accept: bool) -> list[int]:
         """The ids that may be deleted, once it is known which files moved (their ids).
@@ -46,6 +47,7 @@ class SourceReport:
             return []
         gone = [known.id for known in self.gone if known.id not in moved]
         why = guard(self.known, len(gone), self.listed or int(self.dropped))
+        why = why or (self.doubt if gone else "")
         if why and self.dropped:
             why = f"the config names it no more, and {why}"
         if why and not accept:
@@ -74,6 +76,16 @@ class SourceReport:
         self.problem_count += 1
         if len(self.problems) < _MOST_PROBLEMS:
             self.problems.append(problem)
+
+
+def doubt_of(reports: Iterable[SourceReport]) -> str:
+    """Why sources that a config names no more may still be meant, by the reports of those that it
+    names: a slip of the pen in a path or a branch looks like one source less and a new one."""
+    named = list(reports)
+    failing = next((report.label for report in named if report.trouble), None)
+    if failing is not None:
+        return f"{failing} could not be read in its place"
+    return "" if any(report.listed for report in named) else "no other source has any file"
 
 
 def scan_source(

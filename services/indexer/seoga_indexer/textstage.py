@@ -30,7 +30,7 @@ from seoga_indexer.outcome import (
 )
 from seoga_indexer.pipeline import Bench
 from seoga_indexer.preparing import name_of, title_tokens
-from seoga_indexer.scan import SourceReport, scan_source
+from seoga_indexer.scan import SourceReport, doubt_of, scan_source
 from seoga_indexer.source import Connector, Standing
 from seoga_indexer.stagecache import hint_of
 from seoga_indexer.together import SMALL_BYTES, index_together
@@ -99,7 +99,7 @@ class TextStage:
     def direct(self) -> None:
         """The whole stage, seen from above. Raises Stopped when the run ends early."""
         reports = [self._scan(label, source) for label, source in self.plan.connectors.items()]
-        reports += self._orphans()
+        reports += self._orphans(doubt_of(reports))
         self._wait()
         moved = self._settle_twins(reports)
         self._wait()
@@ -199,7 +199,7 @@ class TextStage:
         self._send_group()
         self._tally.wait()
 
-    def _orphans(self) -> list[SourceReport]:
+    def _orphans(self, doubt: str) -> list[SourceReport]:
         """Sources that the config names no more: their files are gone, or moved to another."""
         reports = []
         labels = self.reader.labels()
@@ -208,7 +208,8 @@ class TextStage:
                 gone = list(self.reader.known(label))
                 # Measured by the whole index: an emptied list of sources would drop all of it.
                 known = sum(labels.values())
-                reports.append(SourceReport(label, known=known, gone=gone, dropped=True))
+                report = SourceReport(label, known=known, gone=gone, dropped=True, doubt=doubt)
+                reports.append(report)
         return reports
 
     def _settle_twins(self, reports: Iterable[SourceReport]) -> set[int]:

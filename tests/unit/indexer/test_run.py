@@ -199,6 +199,23 @@ def test_an_emptied_list_of_sources_needs_a_person(place: Any) -> None:
     assert place.run(accept_deletions=True).removed == 11
 
 
+def test_a_slip_in_a_path_takes_nothing_however_little_there_is(place: Any) -> None:
+    for number in range(3):
+        place.write(f"f{number}.md", f"text number {number}")
+    place.run()
+    for paths in ([str(place.docs) + "typo"], []):
+        place.configure(sourcePaths=paths)
+        assert any(
+            "names it no more" in one for one in place.engine.check_changes("kb").needs_action
+        )
+        refused = place.run()
+        assert (refused.removed, len(place.states())) == (0, 3)
+        assert any("the config names it no more, and" in one for one in refused.warnings)
+    place.configure()
+    assert place.run().removed == 0
+    assert place.extraction.reads == []
+
+
 def test_the_order_of_sources_re_indexes_nothing(place: Any, tmp_path: Path) -> None:
     other = tmp_path / "other"
     other.mkdir()
