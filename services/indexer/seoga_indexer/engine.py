@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 from typing import Any, Unpack
@@ -18,7 +19,7 @@ from seoga.contracts.indexing import (
 from seoga.errors import Busy, ConfigError, InvalidArgument, NotFound
 from seoga.instances import old_index
 from seoga.kb import CONFIG, Kb, create_kb, find_kb, list_kbs
-from seoga.storage.database import open_reader, open_writer
+from seoga.storage.database import open_reader, open_writer, speaking
 from seoga.storage.documents import DocumentStore
 from seoga.storage.foreign import is_foreign, set_aside
 from seoga.storage.jobs import SCOPES, Queue
@@ -55,6 +56,7 @@ class IndexingEngine:
         for an unknown source type or provider, StorageError, LeaseLost, and ServiceUnavailable when
         extraction does not answer. What was committed stays, whatever is raised.
         """
+        began = time.time()
         order = _order(options)
         settings = self._stack.settings
         for strange in (old_index(kb), kb.db_path if kb.index and is_foreign(kb.db_path) else None):
@@ -67,10 +69,11 @@ class IndexingEngine:
             store.lease = opened.enter_context(lease)
             # Only now: before, it could have been meant for the run that had the lease.
             cancel_file = kb.folder / CANCEL_FILE
-            _forget_cancel(cancel_file)
+            _forget_cancel(cancel_file, began)
             kb.keep_labels()
             ports = Ports(self._stack.extraction, self._stack.embedding, settings)
-            result = run_recorded(kb, store, ports, order)
+            with speaking(kb.db_path):
+                result = run_recorded(kb, store, ports, order)
             with suppress(OSError):
                 cancel_file.unlink(missing_ok=True)
         return result
@@ -188,13 +191,18 @@ def _order(options: RunOptions) -> Order:
     )
 
 
-def _forget_cancel(file: Path) -> None:
+def _forget_cancel(file: Path, began: float) -> None:
+    """Removes one that was meant for a run before; what came since `began` is meant for this."""
     if file.is_dir():
         raise ConfigError(
             f"{file} is a folder",
             "Remove or rename it: a file of that name is how a run is asked to stop.",
         )
-    file.unlink(missing_ok=True)
+    with suppress(FileNotFoundError):
+        # Clocks of file systems tick in hundredths.
+        if file.stat().st_mtime < began - 0.02:
+            file.unlink()
+            log.warning("a request to stop from before this run was removed", file=str(file))
 
 
 def _leased(kb: Kb, seconds: float) -> Lease:

@@ -33,7 +33,9 @@ def deep_checks(stack: Stack, kb: Kb, *, mend: bool = False) -> Iterator[Check]:
     except NotFound:
         yield Check(_of(kb, "index"), "off", "not indexed yet")
     except SeogaError as error:
-        yield Check(_of(kb, "index"), "fail", error.message, error.hint)
+        # What could not be mended is no matter of mending.
+        hint = _RESTORE if mend and "--repair" in error.hint else error.hint
+        yield Check(_of(kb, "index"), "fail", error.message, hint)
 
 
 def _of(kb: Kb, what: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -13,9 +14,18 @@ from typing import Any
 import pytest
 
 from seoga.contracts.indexing import Progress, RunResult
-from seoga.errors import Busy, ConfigError, InvalidArgument, LeaseLost, ServiceUnavailable
+from seoga.errors import (
+    Busy,
+    ConfigError,
+    InvalidArgument,
+    LeaseLost,
+    ServiceUnavailable,
+    StorageError,
+)
+from seoga.kb import Kb
 from seoga.storage.database import connect, open_writer
 from seoga.storage.leases import WRITER, Lease
+from seoga_indexer import engine
 
 OLD = 1_600_000_000
 
@@ -68,8 +78,38 @@ def test_a_cancel_file_stops_the_run_and_does_not_stop_the_next(place: Any) -> N
     assert place.run().status == "cancelled"
     place.extraction.before = lambda path, name: None
     (place.kb.folder / "cancel").touch()
+    age(place.kb.folder / "cancel")
     assert place.run().status == "done"
+    assert not (place.kb.folder / "cancel").exists()
     assert len(place.states()) == 50
+
+
+def test_a_cancel_file_that_comes_while_the_run_starts_is_meant_for_it(
+    place: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place.write("a.md", "text")
+
+    def asked(kb: Kb, seconds: float) -> Lease:
+        (kb.folder / "cancel").touch()
+        return leased(kb, seconds)
+
+    leased = engine._leased
+    monkeypatch.setattr(engine, "_leased", asked)
+    assert place.run().status == "cancelled"
+    monkeypatch.undo()
+    assert place.run().status == "done"
+
+
+def test_a_damaged_index_is_told_with_the_way_out(place: Any) -> None:
+    for number in range(60):
+        place.write(f"f{number}.md", f"text {number}")
+    place.run()
+    with place.kb.db_path.open("r+b") as file:
+        file.seek(4096 * 6)
+        file.write(random.Random(1).randbytes(4096 * 4))
+    with pytest.raises(StorageError, match="the database is corrupt") as told:
+        place.run()
+    assert "--repair" in told.value.hint
 
 
 class Held:

@@ -82,7 +82,8 @@ def test_a_damaged_file_is_said_and_not_touched(seoga: Any, kb: Path) -> None:
     (kb / "rag.db").write_bytes(data)
     done = seoga("doctor", "--deep", "--repair", "--path", kb, "--json")
     assert done.code == 1
-    assert "restore a backup" in done.out
+    assert "Restore a backup" in done.out
+    assert "--repair" not in done.out
     assert (kb / "rag.db").read_bytes() == bytes(data)
 
 
