@@ -55,6 +55,7 @@ class Changes:
     inserted: list[tuple[object, ...]] = field(default_factory=list)
     indexed: list[tuple[int, Tokens]] = field(default_factory=list)
     moved: list[tuple[object, ...]] = field(default_factory=list)
+    again: list[tuple[int]] = field(default_factory=list)
     dropped: list[tuple[int]] = field(default_factory=list)
     unindexed: list[tuple[int]] = field(default_factory=list)
     terms: Counter[str] = field(default_factory=Counter)
@@ -62,22 +63,20 @@ class Changes:
     def replace(
         self, old: Sequence[Stored], file_id: int, chunks: Sequence[PackedChunk], reuse: bool
     ) -> list[str]:
-        """Plans the new chunks of a file in the place of its `stored` ones; with `reuse`, a chunk
-        of the same words keeps its id and vectors.
+        """Plans the new chunks of a file in the place of its `stored` ones. A chunk of the same
+        words keeps its id and vectors; without `reuse` it waits for new ones, the old serve until
+        those come.
 
         Returns the states that the chunks will have.
         """
         kept: dict[Key, list[tuple[int, str, Tokens]]] = {}
         for row in old:
             tokens = Tokens(*row[7:12])
-            if reuse:
-                kept.setdefault(row[1:6], []).append((row[0], row[6], tokens))
-            else:
-                self._drop(row[0], tokens)
+            kept.setdefault(row[1:6], []).append((row[0], row[6], tokens))
         states = []
         for packed in chunks:
             if found := kept.get(packed.key):
-                states.append(self._keep(found.pop(0), packed))
+                states.append(self._keep(found.pop(0), packed, reuse))
             else:
                 states.append(self._add(file_id, packed))
         for chunk_id, _, tokens in chain.from_iterable(kept.values()):
@@ -104,6 +103,10 @@ class Changes:
             [(row[-1],) for row in self.moved],
         )
         conn.executemany(_MOVE_CHUNK, self.moved)
+        conn.executemany(
+            f"UPDATE chunks SET state = '{self.state}', attempts = 0, last_error = '' WHERE id = ?",
+            self.again,
+        )
         put(conn, _INSERT_CHUNK, self.inserted)
         conn.executemany(_INSERT_FTS, [(chunk_id, *tokens) for chunk_id, tokens in self.indexed])
         # All at once: a loop in C, where one for each chunk costs three times as much.
@@ -124,14 +127,17 @@ class Changes:
         self._index(chunk_id, packed.tokens)
         return self.state.value
 
-    def _keep(self, old: tuple[int, str, Tokens], packed: PackedChunk) -> str:
+    def _keep(self, old: tuple[int, str, Tokens], packed: PackedChunk, reuse: bool) -> str:
         chunk_id, state, tokens = old
         self.moved.append((packed.ordinal, packed.start, packed.end, *packed.where, chunk_id))
-        self._reindex(chunk_id, tokens, packed.tokens)
-        return state
+        self._reindex(chunk_id, tokens, packed.tokens, anew=not reuse)
+        if reuse:
+            return state
+        self.again.append((chunk_id,))
+        return self.state.value
 
-    def _reindex(self, chunk_id: int, old: Tokens, new: Tokens) -> None:
-        if old != new:
+    def _reindex(self, chunk_id: int, old: Tokens, new: Tokens, *, anew: bool = False) -> None:
+        if anew or old != new:
             self.unindexed.append((chunk_id,))
             self.terms.subtract(old.terms())
             self._index(chunk_id, new)

@@ -138,9 +138,10 @@ class DocumentStore:
         """Commit 1: files with their text, chunks and keyword index, in one transaction; returns
         their ids.
 
-        Chunks wait for vectors, unless the KB wants none. A file that exists is replaced; with
-        `reuse`, its chunks whose words (text, heading, header row, context, keywords) are the same
-        keep id, state and vectors, and new ones get the vectors of the same words elsewhere.
+        Chunks wait for vectors, unless the KB wants none. A file that exists is replaced: chunks
+        whose words (text, heading, header row, context, keywords) are the same keep id and vectors.
+        With `reuse` they keep their state too, and new ones get the vectors of the same words
+        elsewhere; without, all wait for new vectors.
         """
         return self.commit_packed([pack(prepared) for prepared in batch], reuse=reuse)
 
