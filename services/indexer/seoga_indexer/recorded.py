@@ -41,9 +41,12 @@ def _asked_by_file(file: Path, cancel: threading.Event) -> Iterator[None]:
     over = threading.Event()
 
     def look() -> None:
-        while not (over.wait(_LOOK_S) or cancel.is_set()):
+        while not (cancel.is_set() or over.wait(_LOOK_S)):
             if file.is_file():
                 cancel.set()
+
+    if file.is_file():
+        cancel.set()
 
     thread = threading.Thread(target=look, name="cancel-file", daemon=True)
     thread.start()
