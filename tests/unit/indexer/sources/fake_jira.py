@@ -100,7 +100,8 @@ class FakeJira(FakeServer):
         fields = self.issues[key] | {"comment": first}
         names = {"customfield_10": "Root cause", "customfield_11": "Sprint"}
         more = {"names": names} if request.params.get("expand") == "names" else {}
-        return Reply({"id": "1", "key": key, "fields": fields} | more)
+        number = str(list(self.issues).index(key))
+        return Reply({"id": number, "key": key, "fields": fields} | more)
 
     def more(self, request: Request, key: str) -> Reply:
         start = int(request.params["startAt"])

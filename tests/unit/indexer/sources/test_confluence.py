@@ -200,12 +200,46 @@ def test_an_answer_of_another_shape_is_no_empty_listing(means: Means, answer: An
 
 
 def test_a_listing_that_leads_in_a_circle_ends(means: Means) -> None:
-    page = {"id": "1", "type": "page", "title": "t", "version": {"number": 1}}
-    turn = {"results": [page], "_links": {"next": "/rest/api/content?start=2"}}
+    turn: dict[str, Any] = {"results": [], "_links": {"next": "/rest/api/content?start=2"}}
     with closing(Scripted(lambda _: Reply(turn))) as fake:
         one = Source("confluence", "wiki", options={"baseUrl": fake.url, "space": "X"})
         with pytest.raises(SourceUnavailable, match="never ends"):
             listing(one, means)
+
+
+@pytest.mark.parametrize("options", [{"space": "DEV"}, {"cql": "type = page"}])
+def test_a_listing_that_repeats_its_page_ends_whatever_its_next_links_say(
+    wiki: FakeConfluence, means: Means, options: dict[str, str]
+) -> None:
+    wiki.comment("c1", "101", "<p>x</p>")
+    answer = wiki.answer
+
+    def repeating(request: Any) -> Reply:
+        step = "cursor" if wiki.cloud else "start"
+        request.params.pop(step, None)
+        reply = answer(request)
+        reply.body["_links"] = {"next": f"/x?{step}={len(wiki.seen)}"}
+        return reply
+
+    wiki.answer = repeating
+    with pytest.raises(SourceUnavailable, match="repeats itself"):
+        listing(Source("confluence", "wiki", options={"baseUrl": wiki.url} | options), means)
+    assert len(wiki.seen) <= 6
+
+
+def test_another_page_than_the_one_asked_for_is_not_believed(
+    wiki: FakeConfluence, means: Means
+) -> None:
+    items = {item.path: item for item in listing(source(wiki), means)}
+    answer = wiki.answer
+
+    def another(request: Any) -> Reply:
+        request.path = request.path.replace("/101", "/99")
+        return answer(request)
+
+    wiki.answer = another
+    with pytest.raises(ConnectionError, match="101 was asked for, and the server gave 99"):
+        text(source(wiki), means, items["pages/101"])
 
 
 def test_a_next_link_to_another_host_is_not_followed_there(means: Means) -> None:

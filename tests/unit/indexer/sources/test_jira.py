@@ -209,12 +209,66 @@ def test_a_search_that_never_adds_up_is_unavailable(means: Means) -> None:
     def answer(request: Any) -> Reply:
         if "serverInfo" in request.path:
             return Reply({"deploymentType": "Server"})
-        return Reply({"issues": [issue], "total": 3, "startAt": 0})
+        found = [] if request.params["startAt"] == "1" else [issue]
+        return Reply({"issues": found, "total": 3, "startAt": 0})
 
     with closing(Scripted(answer)) as fake:
         one = Source("jira", "jira", options={"baseUrl": fake.url, "jql": QUERY})
         with pytest.raises(SourceUnavailable, match="do not add up"):
             listing(one, means)
+
+
+def test_a_search_that_repeats_its_page_ends(jira: FakeJira, means: Means) -> None:
+    answer = jira.answer
+
+    def repeating(request: Any) -> Reply:
+        reply = answer(request)
+        if "/search" in request.path:
+            asked = len(jira.calls("/search"))
+            first = {"issues": jira._found({"jql": "", "fields": "updated"})[:2]}
+            more = {"nextPageToken": f"t{asked}", "isLast": False, "total": 10**9}
+            return Reply(first | more)
+        return reply
+
+    jira.answer = repeating
+    with pytest.raises(SourceUnavailable, match="repeats itself"):
+        listing(source(jira), means)
+    assert len(jira.calls("/search")) == 2
+
+
+def test_another_issue_than_the_one_asked_for_is_not_believed(jira: FakeJira, means: Means) -> None:
+    answer = jira.answer
+
+    def another(request: Any) -> Reply:
+        request.path = request.path.replace("/issue/ABC-1", "/issue/ABC-2")
+        return answer(request)
+
+    with closing(connector_for(source(jira), means)) as connector:
+        first = next(item for item in connector.items() if isinstance(item, Item))
+        jira.answer = another
+        with (
+            pytest.raises(ConnectionError, match="ABC-1 was asked for, and the server gave ABC-2"),
+            connector.open(first),
+        ):
+            pass
+
+
+def test_an_issue_that_has_moved_since_is_read_under_its_new_key(
+    jira: FakeJira, means: Means
+) -> None:
+    answer = jira.answer
+
+    def moved(request: Any) -> Reply:
+        reply = answer(request)
+        if request.path.endswith("/issue/ABC-1"):
+            return Reply({"id": "0", "key": "XYZ-7", "fields": jira.issues["ABC-1"]})
+        return reply
+
+    with closing(connector_for(source(jira), means)) as connector:
+        first = next(item for item in connector.items() if isinstance(item, Item))
+        jira.answer = moved
+        with connector.open(first) as local:
+            assert "XYZ-7" in local.read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("cloud", [True, False])

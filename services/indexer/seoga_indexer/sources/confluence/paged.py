@@ -22,7 +22,7 @@ def results(rest: Rest, path: str, params: Mapping[str, str]) -> Iterator[Json]:
         first = {name: value for name, value in params.items() if name != "start" or not step}
         return rest.json(path, {**first, **step})
 
-    for answer in pieces(ask, _following, f"{rest.host}: its listing of {path}"):
+    for answer in pieces(ask, _following, "results", f"{rest.host}: its listing of {path}"):
         found = answer.get("results")
         if not isinstance(found, list):
             raise SourceUnavailable(f"{rest.host} answers {path} without results")

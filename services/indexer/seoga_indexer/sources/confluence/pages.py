@@ -9,7 +9,7 @@ from html import escape
 from typing import Any
 
 from seoga_indexer.source import SourceUnavailable
-from seoga_indexer.sources._reading import dig
+from seoga_indexer.sources._reading import dig, part
 from seoga_indexer.sources._rest import Missing, Rest
 from seoga_indexer.sources.confluence.comments import Comments
 from seoga_indexer.sources.confluence.paged import dicts
@@ -46,6 +46,7 @@ class Pages:
     def _cloud_page(self, path: str) -> bytes:
         params = {"body-format": "storage", "include-labels": "true"}
         content = self._rest.json(f"/api/v2/{path}", params)
+        _refuse_another(content, path.partition("/")[2])
         self.learn(content)
         labels = dig(content, "labels", "results")
         told = self._comments.html(path, second=True)
@@ -54,6 +55,7 @@ class Pages:
     def _old_page(self, path: str) -> bytes:
         number = path.partition("/")[2]
         content = self._rest.json(f"/rest/api/content/{number}", {"expand": _EXPAND})
+        _refuse_another(content, number)
         above = [str(one.get("title", "")) for one in dicts(content.get("ancestors"))]
         space = dig(content, "space", "name") or dig(content, "space", "key")
         author = dig(content, "version", "by", "displayName")
@@ -90,12 +92,19 @@ class Pages:
         if kind not in _PARENTS or not number.isalnum():
             return None
         try:
-            self.learn({"id": number, **self._rest.json(f"/api/v2/{_PARENTS[kind]}/{number}")})
+            parent = self._rest.json(f"/api/v2/{_PARENTS[kind]}/{number}")
+            _refuse_another(parent, number)
+            self.learn(parent)
         except SourceUnavailable:
             # A parent that the key may not see must not cost the page.
             self.learn({"id": number})
         with self._lock:
             return self._known.get(number)
+
+
+def _refuse_another(content: _Json, number: str) -> None:
+    if part(given := content.get("id") or "nothing") != number:
+        raise SourceUnavailable(f"{number} was asked for, and the server gave {given!s:.80}")
 
 
 def _html(content: _Json, above: list[str], labels: Any, around: tuple[str, str]) -> bytes:

@@ -34,6 +34,8 @@ class Server:
     def __init__(self, rest: Rest, user: str, jql: str) -> None:
         self.rest, self._user, self._jql = rest, user, jql
         self._is_cloud: bool | None = None
+        # By the keys of the listing: a moved issue has another key, and its old number.
+        self._numbers: dict[str, str] = {}
 
     @property
     def cloud(self) -> bool:
@@ -69,6 +71,7 @@ class Server:
         key, updated = part(issue.get("key") or ""), dig(issue, "fields", "updated")
         if key == "_" or not updated:
             raise SourceUnavailable(f"{self.rest.host} lists an issue without a key or a date")
+        self._numbers[key] = str(issue.get("id") or "")
         page = f"{self.rest.base}/browse/{quote(key)}"
         yield Item(label, key, 0, moment_ns(updated), str(updated), page)
         attached = dig(issue, "fields", "attachment")
@@ -136,7 +139,7 @@ class Server:
         def ask(step: Step) -> _Json:
             return self._search(path, query, {**(first or {}), **step})
 
-        return pieces(ask, following, f"{self.rest.host}: its search")
+        return pieces(ask, following, "issues", f"{self.rest.host}: its search")
 
     def _search(self, path: str, query: str, step: _Json) -> _Json:
         asked = {"jql": query, "maxResults": _LIMIT, **step}
@@ -155,9 +158,18 @@ class Server:
         """An issue as an HTML document."""
         path = f"/rest/api/{3 if self.cloud else 2}/issue/{quote(key, safe='')}"
         issue = self.rest.json(path, {"fields": "*all", "expand": "names"})
+        if not self._is(key, issue):
+            given = str(issue.get("key") or "nothing")[:80]
+            raise SourceUnavailable(f"{key} was asked for, and the server gave {given}")
         if not isinstance(issue.get("fields"), dict):
             raise SourceUnavailable(f"issue {key} comes without its fields")
         return document(issue, self._comments(path, dig(issue, "fields", "comment")))
+
+    def _is(self, key: str, issue: _Json) -> bool:
+        known, number = self._numbers.get(key), str(issue.get("id") or "")
+        if known and number:
+            return known == number
+        return part(issue.get("key") or "") == key
 
     def _comments(self, path: str, first: Any) -> Iterator[_Json]:
         """All of them: an issue brings along only the first page of many."""
@@ -172,7 +184,8 @@ class Server:
                 return None
             return {"startAt": str(count), "maxResults": str(_LIMIT), "orderBy": "created"}
 
-        for answer in pieces(ask, following, f"{self.rest.host}: its comments of {path}"):
+        what = f"{self.rest.host}: its comments of {path}"
+        for answer in pieces(ask, following, "comments", what):
             comments = answer.get("comments")
             comments = comments if isinstance(comments, list) else []
             count += len(comments)
