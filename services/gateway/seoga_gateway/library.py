@@ -305,7 +305,7 @@ def _overview(kb: Kb) -> Overview:
         return Overview(kb)
     try:
         with closing(open_reader(kb.db_path)) as conn:
-            counts = reading.kb_counts(conn)
+            counts, bare = reading.kb_counts(conn), reading.unserved_count(conn)
             schema = schema_version(conn)
             running = holder(conn, WRITER) is not None
     except NotFound:
@@ -313,4 +313,4 @@ def _overview(kb: Kb) -> Overview:
     except SeogaError as error:
         return Overview(kb, "error", problem=error.message)
     status = "indexing" if running else "ready" if counts.chunks else "empty"
-    return Overview(kb, status, counts.total_files, counts.chunks, counts.pending, schema)
+    return Overview(kb, status, counts.total_files, counts.chunks, bare, schema)

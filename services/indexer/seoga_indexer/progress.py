@@ -21,19 +21,22 @@ Report = Callable[[Progress], None]
 
 
 class Reporter:
-    """Makes a Progress of the counts, and passes it on when a second has gone by."""
+    """Makes a Progress of the counts, and passes it on when a second has gone by. `waiting`
+    counts the stored chunks that wait for vectors."""
 
-    def __init__(self, counts: Counts, reports: Iterable[Report], pending: int) -> None:
+    def __init__(
+        self, counts: Counts, reports: Iterable[Report], waiting: Callable[[], int]
+    ) -> None:
         self._counts = counts
         self._reports = tuple(reports)
+        self._waiting = waiting
         self._last = time.monotonic()
         self._pace = Pace()
         self.total: Total | None = None
         self.done = 0
         self.failed = 0
         self.chunks = 0
-        self.pending = pending
-        self.embedded = 0
+        self.embedded = self._beside = 0
         self.text_done = False
 
     def tick(self, *, force: bool = False) -> None:
@@ -48,16 +51,20 @@ class Reporter:
     def finish_text(self) -> None:
         """Every file can be found by keyword from here on."""
         self.text_done = True
+        # What came beside the text may have been written again, and wait once more.
+        self._beside = self.embedded
         self._pace = Pace(self.embedded)
         self.tick(force=True)
 
     def progress(self, now: float) -> Progress:
         """The present state: of files while text is read, of passages once only vectors come."""
-        shown = self._of_passages(now) if self.text_done else self._of_files(now)
+        # Counted where they are: one that is written again may have waited before.
+        pending = self._waiting()
+        shown = self._of_passages(now, pending) if self.text_done else self._of_files(now)
         return replace(
             shown,
             chunks=self.chunks,
-            chunks_pending=max(0, self.pending),
+            chunks_pending=pending,
             failed=self.failed,
             text_done=self.text_done,
         )
@@ -77,14 +84,13 @@ class Reporter:
             eta_s=round((total - done) / rate, 1) if rate and counted else None,
         )
 
-    def _of_passages(self, now: float) -> Progress:
-        pending = max(0, self.pending)
+    def _of_passages(self, now: float, pending: int) -> Progress:
         rate = self._pace.at(now, self.embedded)
         return Progress(
             stage=Stage.EMBED,
             unit="passages",
-            done=self.embedded,
-            total=self.embedded + pending,
+            done=self.embedded - self._beside,
+            total=self.embedded - self._beside + pending,
             rate=round(rate, 1),
             eta_s=round(pending / rate, 1) if rate else None,
         )

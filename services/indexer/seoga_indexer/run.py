@@ -151,9 +151,9 @@ class Run:
         reports = [lambda progress: self._store.progress(progress.to_json())]
         if self._order.progress is not None:
             reports.append(self._order.progress)
-        reporter = Reporter(self._counts, reports, pending_count(self._reader.conn))
-        vectors, reuse = bool(self._kb.embedding_spec().provider), not self._order.force
-        return reporter, Writer(self._store, reporter, self._done, reuse=reuse, vectors=vectors)
+        reporter = Reporter(self._counts, reports, lambda: pending_count(self._store.conn))
+        reuse = not self._order.force
+        return reporter, Writer(self._store, reporter, self._done, reuse=reuse)
 
     def _embed_stage(self, generation: int) -> EmbedStage:
         spec, cancel = self._kb.embedding_spec(), self._order.cancel

@@ -65,10 +65,9 @@ class Writer:
     else is written at once, after what came before it."""
 
     def __init__(
-        self, store: DocumentStore, reporter: Reporter, done: Done, *, reuse: bool, vectors: bool
+        self, store: DocumentStore, reporter: Reporter, done: Done, *, reuse: bool
     ) -> None:
         self.done = done
-        self._vectors = vectors
         self._store, self._reporter, self._reuse = store, reporter, reuse
         self._texts: list[PackedFile] = []
         self._rows: list[FileRow] = []
@@ -115,7 +114,6 @@ class Writer:
         self.done.indexed += 1
         self.done.chunks += chunks
         self._reporter.chunks += chunks
-        self._reporter.pending += chunks if self._vectors else 0
         self._tried("text")
 
     @take.register
@@ -178,7 +176,6 @@ class Writer:
         if message.rows:
             stored = self._store.commit_vectors(message.generation, message.rows)
             self._reporter.embedded += stored
-            self._reporter.pending -= len(message.rows)
         if message.refused:
             self._store.fail_chunks(message.refused)
         metrics.INDEXER_CHUNKS.labels("embedded").inc(len(message.rows))

@@ -159,7 +159,7 @@ def lines(kb: dict[str, Any]) -> list[str]:
     out += [f"  warning: {warning}" for warning in kb["warnings"]]
     if info := kb["index"]:
         out.append(f"  files: {_file_counts(info) or 'none'}")
-        out.append(f"  chunks: {info['chunks']}, {info['chunks_pending']} without vectors")
+        out += [f"  {line}" for line in _chunk_lines(info)]
         if noise := info["calibration"]:
             out += [f"  {line}" for line in calibration_lines(noise)]
         if last := info["last_run"]:
@@ -174,11 +174,24 @@ def lines(kb: dict[str, Any]) -> list[str]:
     return out + [f"  hint: {hint}" for hint in kb["hints"]]
 
 
+def _chunk_lines(info: dict[str, Any]) -> Iterator[str]:
+    total, waiting, bare = info["chunks"], info["chunks_pending"], info["chunks_unserved"]
+    if info["embedding_off"]:
+        yield f"chunks: {total}, found by words only: this knowledge base makes no vectors"
+        return
+    yield f"chunks: {total}, {bare} without vectors"
+    if waiting > bare and info["embedding_building"]:
+        made = f"{total - waiting} of {total} vectors of the new model are made"
+        yield f"{made}; the previous model answers until then"
+    elif waiting > bare:
+        yield f"{waiting - bare} vectors are to be made anew; the present ones answer until then"
+
+
 def _old(stale: dict[str, int]) -> Iterator[str]:
     from seoga.contracts.indexing import OLD_PARTS
 
     for what, files in stale.items():
-        told = OLD_PARTS.get(what, "vectors are of another model than the one configured")
+        told = OLD_PARTS.get(what, "vectors are not of the model that is configured")
         yield f"{told} ({files:,} files)" if what in OLD_PARTS else told
 
 

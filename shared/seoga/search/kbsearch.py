@@ -25,6 +25,7 @@ from seoga.search.standins import Standins
 from seoga.search.succession import Verdict
 from seoga.storage import generations
 from seoga.storage.matrixfile import LANGUAGE_SQL
+from seoga.storage.reading import unserved_count
 
 # Hidden documents are only counted, so a short look is enough.
 _HIDDEN_DEPTH = 20
@@ -143,10 +144,7 @@ class KbSearch:
         try:
             live = generations.live(self.conn)
             if live is None:
-                raise NotFound(
-                    f"Knowledge base {self.kb.name} has no vectors yet.",
-                    "Wait for the indexer, or search with search_mode bm25.",
-                )
+                raise self._no_vectors()
             generation, card = live
             vector = vectors.get(self.kb, card)
         except SeogaError as error:
@@ -156,6 +154,17 @@ class KbSearch:
             return Tracks(keyword, None, None, words)
         matrix = MATRICES.get(self.conn, self.kb.db_path, generation, card.dimension)
         return Tracks(keyword, SemanticTrack(self.conn, matrix, generation, vector), card, words)
+
+    def _no_vectors(self) -> NotFound:
+        if generations.target(self.conn) == 0:
+            return NotFound(
+                f"Knowledge base {self.kb.name} makes no vectors.",
+                "Search with search_mode bm25, or name an embedding provider in its config.json.",
+            )
+        return NotFound(
+            f"Knowledge base {self.kb.name} has no vectors yet.",
+            "Wait for the indexer, or search with search_mode bm25.",
+        )
 
     def _fell_back(self, error: SeogaError) -> None:
         # A KB that wants no vectors lacks nothing.
@@ -290,9 +299,7 @@ class KbSearch:
     def _pending(self) -> int:
         if self.request.mode == "bm25":
             return 0
-        waiting = "SELECT count(*) FROM chunks WHERE state = 'PendingEmbedding'"
-        pending = int(self.conn.execute(waiting).fetchone()[0])
-        if pending:
+        if pending := unserved_count(self.conn):
             total = int(self.conn.execute("SELECT count(*) FROM chunks").fetchone()[0])
             self.warnings.append(
                 f"{pending} of {total} chunks still to embed: those are found by keyword only."

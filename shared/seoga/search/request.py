@@ -88,8 +88,8 @@ class SearchAnswer:
     passages that were found and not admitted, `folded` near duplicates, `left_out` hits beyond
     `max_chars`.
     `retired` are the hidden documents that something replaced, or that are out of force.
-    `pending` counts chunks without vectors yet. `mode` is what was really done: hybrid, bm25 or
-    vector. `why`: how each KB was searched, where that was asked for.
+    `pending` counts chunks without vectors yet, also of the model that serves. `mode` is what was
+    really done: hybrid, bm25 or vector. `why`: how each KB was searched, where that was asked for.
     """
 
     hits: tuple[Hit, ...]

@@ -82,8 +82,8 @@ def card_of(text: str) -> ModelCard:
 
 
 def ensure(conn: sqlite3.Connection, card: ModelCard | None) -> int:
-    """Makes the generation of `card` (None: none) the target; chunks without vectors in it wait
-    from now on."""
+    """Makes the generation of `card` the target; chunks without vectors in it wait from now on.
+    None: no vectors are wanted, and those that are there serve no more."""
     wanted = 0 if card is None else _find_or_make(conn, card)
     if target(conn) != wanted:
         conn.execute(
@@ -95,7 +95,11 @@ def ensure(conn: sqlite3.Connection, card: ModelCard | None) -> int:
         )
         _drop_files(conn)
         _restate(conn, wanted)
-    swap(conn)
+    if wanted:
+        swap(conn)
+    else:
+        conn.execute("UPDATE generations SET status = 'retired' WHERE status != 'retired'")
+        _drop_files(conn)
     return wanted
 
 
@@ -228,8 +232,8 @@ def _find_or_make(conn: sqlite3.Connection, card: ModelCard) -> int:
         # The threshold is no part of the identity and follows the registry.
         conn.execute("UPDATE generations SET card = ? WHERE id = ?", (text, row[0]))
         conn.execute(
-            "UPDATE generations SET status = 'building' WHERE id = ? AND status = 'retired'",
-            (row[0],),
+            "UPDATE generations SET status = ? WHERE id = ? AND status = 'retired'",
+            ("building" if live(conn) else "live", row[0]),
         )
         return int(row[0])
     status = "building" if live(conn) else "live"

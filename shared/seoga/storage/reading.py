@@ -26,6 +26,11 @@ _STORED = (
     " f.chunk_count FROM chunks c JOIN files f ON f.id = c.file_id"
 )
 
+_UNSERVED = (
+    f"SELECT count(*) FROM chunks c WHERE state = '{ChunkState.PENDING}' AND NOT EXISTS"
+    " (SELECT 1 FROM vectors v WHERE v.generation = ? AND v.chunk_id = c.id)"
+)
+
 
 @dataclass(frozen=True, slots=True)
 class KbCounts:
@@ -141,6 +146,14 @@ def file_counts(conn: sqlite3.Connection) -> tuple[dict[str, int], dict[str, int
 def pending_count(conn: sqlite3.Connection) -> int:
     """How many chunks wait for vectors; answered by their index."""
     return _count(conn, f"SELECT count(*) FROM chunks WHERE state = '{ChunkState.PENDING}'")
+
+
+def unserved_count(conn: sqlite3.Connection) -> int:
+    """How many chunks wait for vectors and have none of the model that serves either."""
+    if not pending_count(conn):
+        return 0
+    serving = generations.live(conn)
+    return int(conn.execute(_UNSERVED, (serving[0] if serving else 0,)).fetchone()[0])
 
 
 def chunk(conn: sqlite3.Connection, chunk_id: int) -> StoredChunk:
@@ -272,6 +285,7 @@ def index_info(conn: sqlite3.Connection) -> dict[str, Any]:
             "reasons": dict(reasons),
             "chunks": counts.chunks,
             "chunks_pending": counts.pending,
+            "chunks_unserved": unserved_count(conn),
             "chunks_indexed": counts.indexed,
             "chunks_failed": counts.failed,
             "chunks_with_context": _count(conn, "SELECT count(*) FROM chunks WHERE context != ''"),
@@ -280,6 +294,7 @@ def index_info(conn: sqlite3.Connection) -> dict[str, Any]:
                 for label, files, total, last in labels
             },
             "embedding": serving[1].to_json() if serving else None,
+            "embedding_off": generations.target(conn) == 0,
             "embedding_building": generations.target(conn) not in _settled(serving),
             "sources": json.loads(meta.get("sources", "{}")),
             "progress": json.loads(meta["progress"]) if "progress" in meta else None,

@@ -84,6 +84,7 @@ def get_index_info(call: Call, kb_id: KbId) -> Annotated[CallToolResult, IndexIn
 def _answer(info: Info) -> IndexInfo:
     index = info.index or {}
     total, contextualized = index.get("chunks", 0), index.get("chunks_with_context", 0)
+    bare, failed = index.get("chunks_unserved", 0), index.get("chunks_failed", 0)
     return IndexInfo(
         kb_id=info.kb.id,
         name=one_line(info.kb.name),
@@ -95,9 +96,9 @@ def _answer(info: Info) -> IndexInfo:
         reasons=index.get("reasons", {}),
         chunks=Chunks(
             total=total,
-            pending=index.get("chunks_pending", 0),
-            indexed=index.get("chunks_indexed", 0),
-            failed=index.get("chunks_failed", 0),
+            pending=bare,
+            indexed=0 if index.get("embedding_off") else total - bare - failed,
+            failed=failed,
             contextualized=contextualized,
             raw=total - contextualized,
         ),
@@ -154,7 +155,9 @@ def _stale(info: Info) -> list[str]:
     index = info.index or {}
     serving, asked = index.get("embedding"), info.kb.embedding_spec()
     found = []
-    if serving and asked.provider != serving["provider"]:
+    if serving and not asked.provider:
+        found.append(f"vectors are of {serving['provider']}, none are wanted; a run drops them")
+    elif serving and asked.provider != serving["provider"]:
         found.append(f"vectors are of {serving['provider']}, configured is {asked.provider!r}")
     elif serving and asked.model and asked.model != serving["model"]:
         found.append(f"vectors are of {serving['model']}, configured is {asked.model}")
@@ -162,7 +165,9 @@ def _stale(info: Info) -> list[str]:
         if what in OLD_PARTS:
             found.append(f"{OLD_PARTS[what]} ({files:,} files); the next run makes that anew")
     if index.get("embedding_building"):
-        found.append("vectors of another model are being built; the old ones serve until then")
+        total, waiting = index.get("chunks", 0), index.get("chunks_pending", 0)
+        made = f"{total - waiting} of {total} vectors of the new model are made"
+        found.append(f"{made}; the previous model answers until then")
     return found
 
 

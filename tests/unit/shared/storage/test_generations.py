@@ -96,9 +96,11 @@ def test_embedding_turned_off_and_on_again_embeds_what_came_between(store: Docum
     store.commit_text([prepared("a.md", "alpha")])
     embed_all(store)
     store.ensure_generation(None)
+    assert generations.live(store.conn) is None
     store.commit_text([prepared("b.md", "beta")])
     assert states(store) == {"a.md": FileState.READY, "b.md": FileState.READY}
     store.ensure_generation(card())
+    assert generations.live(store.conn) is not None
     assert [chunk.text for chunk in store.pending(10)] == ["beta"]
 
 
