@@ -20,7 +20,7 @@ def open_instance(file: Path) -> Kb:
     """The knowledge base that a configuration file describes: called `serverName`, else `name`;
     indexed at `indexPath`, beside the file, else in `rag.db`. Raises NotFound, ConfigError."""
     file = Path(os.path.abspath(file))
-    if not file.is_file():
+    if not file.exists() or file.is_dir():
         raise NotFound(f"there is no configuration {file}", "Check --config.")
     config, warnings = parse_config(file)
     folder = file.parent

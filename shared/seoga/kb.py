@@ -20,10 +20,12 @@ from seoga.kbconfig import KbConfig, parse_config
 from seoga.kbroot import refuse_dangerous
 from seoga.kbsource import SourceConfig
 from seoga.models import ContextSpec, EmbeddingSpec, RerankSpec, Source
+from seoga.regularfile import text_of
 
 CONFIG = "config.json"
 DATABASE = "rag.db"
 LABELS = "labels.json"
+_HALF = re.compile("[\ud800-\udfff]")
 _KB_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
 
 
@@ -147,7 +149,8 @@ def load_kb(folder: Path) -> Kb:
     """
     folder = Path(os.path.abspath(folder))
     file = folder / CONFIG
-    if not file.is_file():
+    # One that is there and no regular file says so below.
+    if not file.exists() or file.is_dir():
         raise NotFound(f"{folder} is no knowledge base: it has no {CONFIG}")
     config, warnings = parse_config(file)
     kb_id = config.id or folder.name
@@ -171,9 +174,9 @@ def find_kb(base: Path, kb_id: str) -> Kb:
     """
     validate_kb_id(kb_id)
     folder = base / kb_id
-    if not (folder / CONFIG).is_file():
+    if not (folder / CONFIG).exists():
         folder = _folder_of(base, kb_id) or folder
-    if is_protected(folder.name) or not (folder / CONFIG).is_file():
+    if is_protected(folder.name) or not (folder / CONFIG).exists():
         raise NotFound(f"there is no knowledge base {kb_id!r}", _known_ids(base))
     return _cached(folder)
 
@@ -243,7 +246,7 @@ def update_config(folder: Path, changes: Mapping[str, Any]) -> Kb:
     Raises ConfigError, leaving the file alone, when the result would be bad.
     """
     file = folder / CONFIG
-    data = json.loads(file.read_text(encoding="utf-8-sig"))
+    data = json.loads(text_of(file, "utf-8-sig"))
     draft = file.with_name(f".{CONFIG}.{uuid.uuid4().hex}.tmp")
     try:
         draft.write_text(_json_text(_merged(data, changes)), encoding="utf-8")
@@ -349,10 +352,12 @@ def _source(entry: SourceConfig, label: str, address: str) -> Source:
 def read_labels(folder: Path) -> tuple[tuple[str, str], ...]:
     """Which place has which label, as an earlier run wrote it down."""
     try:
-        data = json.loads((folder / LABELS).read_text(encoding="utf-8"))
+        data = json.loads(text_of(folder / LABELS))
     except (OSError, ValueError):
         return ()
-    return tuple((str(k), str(v)) for k, v in data.items()) if isinstance(data, dict) else ()
+    pairs = ((str(k), str(v)) for k, v in data.items()) if isinstance(data, dict) else ()
+    # Edited by hand, mostly: half a character can be kept nowhere.
+    return tuple(pair for pair in pairs if not any(map(_HALF.search, pair)))
 
 
 def _merged(data: dict[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 from pathlib import Path
@@ -12,6 +13,7 @@ from pydantic import BaseModel, BeforeValidator, Field, ValidationError
 
 from seoga.errors import ConfigError
 from seoga.kbsource import Keys, Names, SourceConfig, faults, idle, lower
+from seoga.regularfile import text_of
 
 # "hashing" is the fake that ships with the product: vectors from word hashes, no model.
 EmbeddingProvider = Literal["builtin", "openai", "azure", "ollama", "gemini", "hashing", ""]
@@ -28,6 +30,7 @@ _FLAT = {
     "lexicalMaxDocFreq": ("search", "lexicalMaxDocFreq"),
     "pathBoosts": ("search", "pathBoosts"),
 }
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _KEYS = "Mend the file: shared/config.example.json shows every key; null or no key is the default."
 
 
@@ -177,7 +180,7 @@ def parse_config(file: Path, shown: Path | None = None) -> tuple[KbConfig, tuple
 
 def _read(file: Path, named: Path) -> dict[str, Any]:
     try:
-        data = json.loads(file.read_text(encoding="utf-8-sig"))
+        data = json.loads(text_of(file, "utf-8-sig"))
     except json.JSONDecodeError as error:
         raise ConfigError(
             f"{named}: line {error.lineno}, column {error.colno} is not JSON: {error.msg}",
@@ -195,7 +198,26 @@ def _read(file: Path, named: Path) -> dict[str, Any]:
         raise ConfigError(f"{named} cannot be read: it is nested too deep", _KEYS) from error
     if not isinstance(data, dict):
         raise ConfigError(f"{named}: the file holds a {type(data).__name__}, not an object", _KEYS)
+    for key, why in _untold(data, ""):
+        raise ConfigError(f"{named}: {key} {why}; allowed: plain text", _KEYS)
     return data
+
+
+def _untold(value: Any, key: str) -> Iterator[tuple[str, str]]:
+    """The keys whose text no path, table or answer can hold, and why."""
+    if isinstance(value, str):
+        if "\0" in value:
+            yield key, "holds a NUL character"
+        if _SURROGATE.search(value):
+            yield key, "holds half a character (a lone surrogate)"
+    elif isinstance(value, dict):
+        for name, inner in value.items():
+            shown = f"{key}.{ascii(name)[1:-1]}".lstrip(".")
+            yield from _untold(name, f"the name of the key {shown}")
+            yield from _untold(inner, shown)
+    elif isinstance(value, list):
+        for number, inner in enumerate(value):
+            yield from _untold(inner, f"{key}.{number}")
 
 
 def _without_nulls(data: Mapping[str, Any]) -> dict[str, Any]:

@@ -15,6 +15,7 @@ os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from seoga.errors import ConfigError
+from seoga.regularfile import text_of
 
 DEFAULT_PORT = 8765
 _PREFIX = "seoga_"
@@ -215,7 +216,7 @@ def api_key(preset: str) -> str:
     variable = api_key_variable(preset)
     if path := os.environ.get(variable + "_FILE"):
         try:
-            return Path(path).read_text(encoding="utf-8").strip()
+            return text_of(Path(path)).strip()
         except (OSError, UnicodeDecodeError) as error:
             raise ConfigError(
                 f"{variable}_FILE={path} cannot be read: {type(error).__name__}.",

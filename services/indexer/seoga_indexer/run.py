@@ -333,6 +333,9 @@ class Run:
                     f"Source {report.label}: {report.problem_count:,} entries were not looked at"
                     f" (first: {first.path}: {first.detail})."
                 )
+        if self._scans and not self._kb.sources():
+            self._warnings.append("The configuration names no source: give sourcePaths or sources.")
+            self._unread = not any(file_counts(self._store.conn)[0].values())
 
     def _end_threads(self) -> None:
         self._stop.set()

@@ -11,6 +11,7 @@ from typing import Any, Final
 import numpy as np
 
 from seoga.errors import InvalidArgument
+from seoga.regularfile import open_text
 from seoga.search.query import analyse
 from seoga.search.request import FUSIONS, MODES, SearchAnswer, SearchRequest
 
@@ -54,7 +55,7 @@ def read_judged(file: Path) -> list[Judged]:
     """A table with the columns question, document (several: separated by |) and, where wanted,
     must_contain and type. Raises InvalidArgument naming the line."""
     try:
-        with file.open(encoding="utf-8-sig", newline="") as lines:
+        with open_text(file, "utf-8-sig", newline="") as lines:
             rows = list(csv.reader(lines, delimiter="\t", quoting=csv.QUOTE_NONE))
     except (OSError, UnicodeError, csv.Error) as error:
         raise InvalidArgument(f"{file} cannot be read: {error}") from error

@@ -15,6 +15,7 @@ from xxhash import xxh3_128_hexdigest
 from seoga.contracts.embedding import Embedding
 from seoga.errors import InvalidArgument
 from seoga.kb import Kb, create_kb
+from seoga.regularfile import open_text
 from seoga.search.comparing import means
 from seoga.search.engine import SearchRequest, search
 from seoga.search.request import MAX_TOP_K
@@ -118,7 +119,7 @@ def load(folder: Path) -> Benchmark:
 
 
 def _rows(file: Path) -> Iterator[dict[str, Any]]:
-    with file.open(encoding="utf-8") as lines:
+    with open_text(file) as lines:
         for line in lines:
             if line.strip():
                 yield json.loads(line)

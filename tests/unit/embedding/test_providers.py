@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from typing import Any
 
@@ -300,6 +301,9 @@ def test_a_key_from_a_file_is_read_again_when_it_was_corrected(
     secret.unlink()
     with pytest.raises(ConfigError, match="MY_TEAM_API_KEY_FILE"):
         engine.embed_query("y", spec)
+    os.mkfifo(secret)
+    with pytest.raises(ConfigError, match="MY_TEAM_API_KEY_FILE"):
+        engine.embed_query("z", spec)
 
 
 @pytest.mark.parametrize(

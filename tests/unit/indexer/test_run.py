@@ -25,6 +25,19 @@ def test_a_first_run_makes_every_file_findable(place: Any) -> None:
     place.check_whole()
 
 
+def test_a_config_without_a_source_says_so_and_fails_while_the_index_holds_nothing(
+    place: Any,
+) -> None:
+    place.configure(sourcePaths=[])
+    result = place.run()
+    assert "names no source" in " ".join(result.warnings)
+    assert result.exit_code == 1
+    place.configure()
+    place.write("a.md", "apple")
+    assert place.run().exit_code == 0
+    assert place.found("apple") == ["a.md"]
+
+
 def test_a_second_run_reads_nothing_and_skips_all(place: Any) -> None:
     age(place.write("a.md", "one"))
     age(place.write("b.md", "two"))

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
 
 from seoga.errors import InvalidArgument
-from seoga.search import comparing
+from seoga.search import comparing, evaluation
 from seoga.search.evalpage import Compared, page
 from seoga.search.request import SearchRequest
 
@@ -73,6 +74,15 @@ def test_a_table_that_is_none_is_one_clear_error(tmp_path: Path, text: str, why:
     file.write_text(text, encoding="utf-8")
     with pytest.raises(InvalidArgument, match=why):
         comparing.read_judged(file)
+
+
+def test_a_pipe_is_no_table_and_no_benchmark(tmp_path: Path) -> None:
+    for name in ("own.tsv", "corpus.jsonl"):
+        os.mkfifo(tmp_path / name)
+    with pytest.raises(InvalidArgument, match="not a regular file"):
+        comparing.read_judged(tmp_path / "own.tsv")
+    with pytest.raises(InvalidArgument, match="not a regular file"):
+        evaluation.load(tmp_path)
 
 
 def test_variants_are_named_by_what_they_change() -> None:
