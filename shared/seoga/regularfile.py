@@ -25,7 +25,7 @@ class NotRegular(OSError):
 def open_bytes(path: Path) -> BinaryIO:
     """A regular file (or what a link leads to) for reading. Never blocks. Raises OSError
     (NotRegular among them)."""
-    _refuse(os.stat(path).st_mode, path)
+    refuse_irregular(path)
     # It may have become another one since.
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
@@ -45,6 +45,11 @@ def text_of(path: Path, encoding: str = "utf-8") -> str:
     """All of a regular file. Raises OSError (NotRegular among them), UnicodeDecodeError."""
     with open_text(path, encoding) as stream:
         return stream.read()
+
+
+def refuse_irregular(path: Path) -> None:
+    """Raises NotRegular, and OSError where nothing can be said of it."""
+    _refuse(os.stat(path).st_mode, path)
 
 
 def _refuse(mode: int, path: Path) -> None:

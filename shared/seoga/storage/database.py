@@ -9,6 +9,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from seoga.errors import DatabaseLocked, NotFound, StorageError
+from seoga.regularfile import NotRegular, refuse_irregular
 from seoga.storage.filesystem import refuse_remote
 from seoga.storage.migrate import Kind, migrate, refuse_newer
 
@@ -97,6 +98,7 @@ def open_writer(path: Path, kind: Kind = "rag") -> sqlite3.Connection:
     check_sqlite()
     with speaking(path):
         path.parent.mkdir(parents=True, exist_ok=True)
+        _refuse_irregular(path)
         conn = connect(path)
         try:
             migrate(conn, kind, str(path))
@@ -132,6 +134,7 @@ def open_reader(
     if not path.exists():
         raise NotFound(f"there is no index at {path}", "Index the knowledge base first.")
     with speaking(path):
+        _refuse_irregular(path)
         conn = sqlite3.connect(
             f"{path.resolve().as_uri()}?mode=ro",
             uri=True,
@@ -157,6 +160,20 @@ def open_reader(
         conn.close()
         raise NotFound(f"the index at {path} is still empty", "Index the knowledge base first.")
     return conn
+
+
+def _refuse_irregular(path: Path) -> None:
+    try:
+        refuse_irregular(path)
+    except NotRegular as error:
+        # SQLite would wait for somebody who writes into a pipe.
+        raise StorageError(
+            f"{path} is no database: {error.strerror}",
+            "Move it away; the next run makes a new one.",
+        ) from error
+    except OSError:
+        # Not there, or not for us: SQLite says it.
+        return
 
 
 @contextmanager

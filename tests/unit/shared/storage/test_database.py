@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sqlite3
 import subprocess
@@ -341,3 +342,12 @@ def test_network_and_cloud_folders_are_refused_with_the_path_to_use(folder: str)
 @pytest.mark.parametrize("folder", ["/home/a/kb", "/home/a/dropbox-notes/kb", "/mnt/nas/local"])
 def test_local_folders_are_accepted(folder: str) -> None:
     filesystem.refuse_remote(Path(folder), MOUNTS)
+
+
+def test_a_pipe_is_no_database_and_blocks_nobody(tmp_path: Path) -> None:
+    pipe = tmp_path / "rag.db"
+    os.mkfifo(pipe)
+    for opening in (database.open_reader, database.open_writer):
+        with pytest.raises(StorageError, match="it is a named pipe, not a regular file"):
+            opening(pipe)
+    assert pipe.is_fifo()
