@@ -46,6 +46,8 @@ def outcome(engine: ExtractionEngine, path: Path) -> tuple[list[Section], Reason
     return sections, reason
 
 
+# Dozens of pages are recognised: on a slow or busy machine that takes minutes.
+@pytest.mark.timeout(1200)
 @pytest.mark.parametrize("folder", READ)
 def test_real_files_give_text_or_the_right_reason(
     engine: ExtractionEngine, handed: Path, folder: str
