@@ -38,11 +38,11 @@ BARE = "SELECT rowid FROM chunks_fts WHERE chunks_fts MATCH ? ORDER BY rank LIMI
 
 
 def private_mib() -> float:
-    """Memory of this process that no other shares."""
+    """Memory of this process that no other can share: what it wrote. Pages of the vector file are
+    the system's, one copy for all workers, and given up when memory is short."""
     text = Path("/proc/self/smaps_rollup").read_text(encoding="ascii")
     lines = dict(line.split(":", 1) for line in text.splitlines() if ":" in line)
-    kib = sum(int(lines[name].split()[0]) for name in ("Private_Clean", "Private_Dirty"))
-    return kib / 1024
+    return int(lines["Private_Dirty"].split()[0]) / 1024
 
 
 def timed(work: Callable[[], object]) -> tuple[float, float]:
