@@ -145,6 +145,8 @@ class DatabaseLocked(Busy, StorageError):
     """Another process has been in the middle of a write for longer than we wait: a later try is
     all it takes."""
 
+    code = "database_locked"
+
 
 class Reason(StrEnum):
     """Why a file gave no (or not all) text. Shared by extraction, index, tools and metrics."""

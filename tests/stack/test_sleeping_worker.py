@@ -103,7 +103,7 @@ def test_a_worker_that_wakes_late_writes_nothing_into_the_queue(
     outlived(base)
     assert queue.state("kb").status == "queued"
     stack = Stack(Settings(base_path=base))
-    assert drain(stack) == {"done": 1, "failed": 0, "cancelled": 0, "troubles": []}
+    assert drain(stack) == {"done": 1, "failed": 0, "cancelled": 0, "rejected": 0, "troubles": []}
     stack.close()
     before = rows(base)
     sleeper.send_signal(signal.SIGCONT)

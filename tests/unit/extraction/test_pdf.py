@@ -144,12 +144,13 @@ def test_what_is_protected_by_another_program_is_told_with_its_name(read: Readin
 
 
 @pytest.mark.parametrize("count", [b"0", b"2000000000", b"-3"])
-def test_pages_are_found_where_their_tree_counts_them_wrongly(read: Reading, count: bytes) -> None:
+def test_pages_are_found_where_their_tree_counts_them_wrongly(events: Any, count: bytes) -> None:
     data = made(texts=["first page", "second page"])
     assert data.count(b"/Count 2") == 1
-    got = read("a.pdf", data.replace(b"/Count 2", b"/Count " + count))
-    assert "first page" in got.text
-    assert "second page" in got.text
+    text, failure = events("a.pdf", data.replace(b"/Count 2", b"/Count " + count))
+    assert "first page" in text
+    assert "second page" in text
+    assert "counts its pages wrongly" in failure.message
 
 
 def test_a_whole_file_with_another_behind_it_is_whole_and_a_cut_one_is_not(events: Any) -> None:

@@ -45,7 +45,13 @@ def test_an_unknown_kb_is_refused_before_it_is_queued(place: Any) -> None:
 def test_a_deferred_entry_waits_for_the_sweep(place: Any) -> None:
     place.write("a.md", "apple")
     place.engine.enqueue("kb", deferred=True)
-    assert drain(place.stack) == {"done": 0, "failed": 0, "cancelled": 0, "troubles": []}
+    assert drain(place.stack) == {
+        "done": 0,
+        "failed": 0,
+        "cancelled": 0,
+        "rejected": 0,
+        "troubles": [],
+    }
     assert drain(place.stack, sweep_all=True)["done"] == 1
 
 
@@ -180,7 +186,13 @@ def test_knowledge_bases_are_indexed_side_by_side_where_that_is_set(place: Any) 
     )
     for name in ("kb", "two", "three"):
         place.engine.queue.enqueue(name)
-    assert drain(place.stack) == {"done": 3, "failed": 0, "cancelled": 0, "troubles": []}
+    assert drain(place.stack) == {
+        "done": 3,
+        "failed": 0,
+        "cancelled": 0,
+        "rejected": 0,
+        "troubles": [],
+    }
     assert both.n_waiting == 0
 
 

@@ -240,7 +240,7 @@ def test_a_locked_database_is_said(writer: sqlite3.Connection, path: Path) -> No
         pass
     other.close()
     # What a later try cures is told apart from what needs a person: 3, as for a run that works.
-    assert (caught.value.code, caught.value.exit_code) == ("busy", 3)
+    assert (caught.value.code, caught.value.exit_code) == ("database_locked", 3)
 
 
 def test_a_file_that_is_no_database_is_said(tmp_path: Path) -> None:

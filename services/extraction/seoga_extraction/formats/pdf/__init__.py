@@ -30,11 +30,14 @@ def parse(source: Input) -> Parsed:
     pymupdf = mupdf()
     pymupdf.TOOLS.mupdf_display_errors(False)
     pymupdf.TOOLS.mupdf_display_warnings(False)
-    with opened(source) as document:
+    document, counted = opened(source)
+    with document:
         yield DocumentInfo("pdf", _title(document), {"pages": document.page_count})
         yield from _whole(document, source)
         if document.is_repaired and not ends(source):
             raise corrupt("The PDF is cut off: the pages that were found in it are read.")
+        if not counted:
+            raise corrupt("The PDF counts its pages wrongly: those that were found are read.")
 
 
 def _whole(document: Any, source: Input) -> Iterator[Section]:

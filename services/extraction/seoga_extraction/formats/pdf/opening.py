@@ -29,12 +29,15 @@ _NAMED = {
     "EBX_HANDLER": "the DRM of e-books (EBX_HANDLER)",
     "FOPN_fweb": "FileOpen (FOPN_fweb)",
 }
+# What programs put behind a PDF: a zip, another PDF, a picture, a page, an archive.
+_OTHERS = (b"PK\x03\x04", b"%PDF", b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"<", b"\x1f\x8b", b"Rar!")
 _KID = re.compile(r"(\d+) \d+ R")
 MOST_NODES = 200_000
 
 
-def opened(source: Input) -> Any:
-    """The document, with at least a page. Raises ExtractionFailed: encrypted, corrupt."""
+def opened(source: Input) -> tuple[Any, bool]:
+    """The document, with at least a page, and whether it counts its pages rightly. Raises
+    ExtractionFailed: encrypted, corrupt."""
     pymupdf = mupdf()
     try:
         with _named(source.path) as path:
@@ -45,12 +48,13 @@ def opened(source: Input) -> Any:
         raise corrupt("The PDF is damaged or cut off: it cannot be opened.") from error
     try:
         _unlock(document, source)
-        if _count(document) < 1 and not _counted_anew(document):
+        right = _count(document) >= 1
+        if not right and not _counted_anew(document):
             raise corrupt("The PDF is damaged or cut off: no page can be found in it.")
     except BaseException:
         document.close()
         raise
-    return document
+    return document, right
 
 
 @contextmanager
@@ -166,10 +170,13 @@ def _is_page(document: Any, node: int) -> int:
 def ends(source: Input) -> bool:
     """Whether its last marks are there: programs forgive much, but what is behind a cut is gone.
 
-    Another file may be behind the marks, but no more objects of this one.
+    A little may be behind the marks, or a whole other file, but no more objects of this one.
     """
     with source.path.open("rb") as stream:
         stream.seek(max(source.size - _TAIL, 0))
         tail = stream.read()
     at = max(tail.rfind(mark) for mark in (b"%%EOF", b"startxref", b"trailer"))
-    return at >= 0 and b" obj" not in tail[at:]
+    if at < 0 or b" obj" in tail[at:]:
+        return False
+    behind = tail[at:].removeprefix(b"%%EOF").lstrip()
+    return len(behind) <= _NEAR or behind.startswith(_OTHERS)
