@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import socket
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import closing
@@ -26,31 +24,16 @@ from seoga.wiring import Stack
 from seoga_embedding.engine import EmbeddingEngine
 from seoga_indexer.engine import IndexingEngine
 
+from ..silent import silent
+
 HELD_UP_S = 8.0
 
 
 @pytest.fixture
 def hung() -> Iterator[str]:
     """The URL of a server that takes every connection and says nothing."""
-    taken: list[socket.socket] = []
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        server.settimeout(0.1)
-        over = threading.Event()
-
-        def accept() -> None:
-            while not over.is_set():
-                try:
-                    taken.append(server.accept()[0])
-                except TimeoutError:
-                    continue
-
-        thread = threading.Thread(target=accept)
-        thread.start()
-        yield f"http://127.0.0.1:{server.getsockname()[1]}"
-        over.set()
-        thread.join()
-    for one in taken:
-        one.close()
+    with silent() as url:
+        yield url
 
 
 @pytest.fixture

@@ -5,7 +5,6 @@ when it is asked to."""
 from __future__ import annotations
 
 import json
-import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -24,26 +23,16 @@ from seoga.storage.database import open_reader
 from seoga.storage.reading import runs
 from seoga.wiring import Stack
 from seoga_embedding.fake.app import create
-from seoga_embedding.fake.rules import Desk, Fault, Rules
+from seoga_embedding.fake.rules import Fault, Rules
 
+from ..silent import silent
 from ..waiting import when
 from .serving import serving
+from .watched import Watched
 
 SOON_S = 20
 FILES = 12
 BAD = ("bad-0", "bad-1")
-
-
-class Watched(Desk):
-    """Says when the first call came."""
-
-    def __init__(self) -> None:
-        self.came = threading.Event()
-        super().__init__()
-
-    def record(self, call: dict[str, Any]) -> Fault | None:
-        self.came.set()
-        return super().record(call)
 
 
 @contextmanager
@@ -63,30 +52,6 @@ def too_fast(came: threading.Event) -> Iterator[str]:
     desk.expect([Fault(status=429, retry_after="100", times=10**6)])
     with serving(create(desk)) as url:
         yield url
-
-
-@contextmanager
-def silent(came: threading.Event) -> Iterator[str]:
-    """Takes connections and says nothing."""
-    over, taken = threading.Event(), []
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        server.settimeout(0.1)
-
-        def accept() -> None:
-            while not over.is_set():
-                try:
-                    taken.append(server.accept()[0])
-                    came.set()
-                except TimeoutError:
-                    continue
-
-        thread = threading.Thread(target=accept)
-        thread.start()
-        yield f"http://127.0.0.1:{server.getsockname()[1]}"
-        over.set()
-        thread.join()
-    for one in taken:
-        one.close()
 
 
 @pytest.fixture(params=[slow, too_fast, silent], ids=lambda form: form.__name__)

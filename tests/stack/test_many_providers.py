@@ -24,6 +24,7 @@ from seoga_embedding.fake.app import create
 from seoga_embedding.fake.rules import Desk, Fault, Rules
 
 from .serving import serving
+from .watched import Watched
 
 MODEL = "text-embedding-3-small"
 CALLS = 16
@@ -44,18 +45,6 @@ def too_fast(desk: Desk, url: str) -> str:
 
 
 KINDS = pytest.mark.parametrize("trouble", [slow, too_fast])
-
-
-class Watched(Desk):
-    """Says when the first call came."""
-
-    def __init__(self) -> None:
-        self.came = threading.Event()
-        super().__init__()
-
-    def record(self, call: dict[str, Any]) -> Fault | None:
-        self.came.set()
-        return super().record(call)
 
 
 @pytest.fixture
