@@ -185,10 +185,14 @@ def test_a_service_lets_go_of_a_provider_for_one_who_has_left(
         provider.settimeout(SOON_S)
         url = f"http://127.0.0.1:{provider.getsockname()[1]}"
         client = EmbeddingClient(service)
-        with closing(client), waiting(client, url, 8):
+        with closing(client), waiting(client, url, 1):
             taken, _ = provider.accept()
             taken.settimeout(SOON_S)
             assert taken.recv(1 << 16)
+            # Those behind it leave first: one who still waits has a right to the free place.
+            provider.settimeout(1)
+            with waiting(client, url, 7), pytest.raises(TimeoutError):
+                provider.accept()
         with taken:
             # What was under way is broken off at the provider too ...
             while taken.recv(1 << 16):
