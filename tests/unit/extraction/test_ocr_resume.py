@@ -14,7 +14,7 @@ import pytest
 
 from seoga_extraction.ocr import tesseract
 
-from .drawn import counting_tesseract, pdf_of, png, small_page
+from .drawn import counting_tesseract, opened, page_of, pdf_of, png, small_page
 
 WORDS = ("one", "two", "three", "four", "five", "six")
 # Prints the page and the text of each section; its cache is the second argument.
@@ -37,10 +37,25 @@ pytestmark = pytest.mark.skipif(
 
 
 def scan(kind: str) -> bytes:
+    if kind == "pasted":
+        return pasted()
     pages = [small_page(f"This is page number {word}") for word in WORDS]
     if kind == "pdf":
         return pdf_of(*pages)
     return png(pages[0], "TIFF", save_all=True, append_images=pages[1:])
+
+
+def pasted() -> bytes:
+    """Pages of typed text, each with a scan of a few lines."""
+    document = opened()
+    for word in WORDS:
+        image = page_of((*(f"This is page number {word}, line {n}" for n in range(5)),))
+        page = document.new_page()
+        for line in range(6):
+            page.insert_text((60, 80 + 20 * line), f"typed line {line} beside a scan of some text")
+        box = (60, 300, 535, 492)
+        page.insert_image(box, stream=png(image.crop((250, 250, 2230, 1050))))
+    return bytes(document.tobytes())
 
 
 class Reader:
@@ -71,7 +86,8 @@ class Reader:
 
 
 @pytest.mark.parametrize(
-    ("kind", "who"), [("pdf", "engine"), ("pdf", "parser"), ("tiff", "engine")]
+    ("kind", "who"),
+    [("pdf", "engine"), ("pdf", "parser"), ("tiff", "engine"), ("pasted", "engine")],
 )
 def test_no_finished_page_is_recognised_again_after_kill_9(
     tmp_path: Path, kind: str, who: str

@@ -150,21 +150,6 @@ def test_a_stamp_that_is_not_painted_is_kept_and_does_not_stand_for_its_scan(
     assert got.figures["ocr_pages"] == 1
 
 
-def test_a_page_of_text_says_that_a_scan_pasted_below_it_is_not_recognised(read: Reading) -> None:
-    document = opened()
-    held = io.BytesIO()
-    page_of(PARAGRAPHS[:3]).save(held, "PNG")
-    for top in (420, 700):
-        page = document.new_page()
-        for number in range(6):
-            line = f"Typed line {number} of a cover note with several ordinary words in it."
-            page.insert_text((72, 40 + 14 * number), line, fontsize=10)
-        page.insert_image((0, top, 595, 842), stream=held.getvalue(), keep_proportion=False)
-    half, strip = read("a.pdf", bytes(document.tobytes())).of(SectionKind.PAGE)
-    assert "An image over 50% of the page is not recognised" in half.meta["note"]
-    assert not strip.meta
-
-
 def test_a_font_whose_signs_mean_other_letters_is_recognised(read: Reading, handed: Path) -> None:
     name = "ocrmypdf__truetype_font_nomapping.pdf"
     assert body(read(name, (handed / "pdf" / name).read_bytes())) == "Phone"

@@ -57,11 +57,14 @@ class Recogniser:
         """Page images worth holding at once: each core has one, and one is ready."""
         return self._config.cores + 1
 
-    def begin(self, number: int, image: Callable[[], Image]) -> Future[PageText]:
-        """Queues a page; give the result to `finish`. Raises what `image` raises, which is asked
-        only where the page was not recognised before."""
+    def begin(
+        self, number: int, image: Callable[[], Image], share: float = 1.0
+    ) -> Future[PageText]:
+        """Queues a page, or a part of one that has its share of a page's time (0..1); give the
+        result to `finish`. Raises what `image` raises, which is asked only where the page was not
+        recognised before."""
         if (part := self._before.get(number)) is None:
-            return self._threads.submit(self._read, number, image())
+            return self._threads.submit(self._read, number, image(), share)
         done: Future[PageText] = Future()
         done.set_result(PageText.from_json(part))
         return done
@@ -78,9 +81,9 @@ class Recogniser:
             finally:
                 self._waited(time.monotonic() - started)
 
-    def _read(self, number: int, image: Image) -> PageText:
+    def _read(self, number: int, image: Image, share: float) -> PageText:
         with self._turns.turn():
-            page = read_page(image, self._config.language, self._config.page_s)
+            page = read_page(image, self._config.language, self._config.page_s * share)
         if self._kept is not None:
             with self._keeping:
                 self._kept.add({"page": number, **page.to_json()})

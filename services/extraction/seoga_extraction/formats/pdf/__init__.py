@@ -13,7 +13,8 @@ from seoga_extraction.attached import attachments
 from seoga_extraction.format import Format, Input, Outline, Parsed, corrupt, one_line
 from seoga_extraction.formats.pdf.embedded import embedded
 from seoga_extraction.formats.pdf.opening import ends, opened
-from seoga_extraction.formats.pdf.page import UNREADABLE, mupdf
+from seoga_extraction.formats.pdf.page import UNREADABLE
+from seoga_extraction.formats.pdf.rendering import mupdf
 from seoga_extraction.formats.pdf.stream import Pages
 
 _JUNK_TITLE = re.compile(
@@ -69,5 +70,5 @@ def sniff(source: Input) -> bool:
 
 
 FORMAT = Format(
-    "pdf", parse, extensions=(".pdf",), sniff=sniff, needs=("pymupdf", "PIL"), version="8"
+    "pdf", parse, extensions=(".pdf",), sniff=sniff, needs=("pymupdf", "PIL"), version="9"
 )

@@ -9,7 +9,7 @@ from typing import Any
 
 from seoga_extraction.attached import Attached
 from seoga_extraction.format import corrupt
-from seoga_extraction.formats.pdf.page import mupdf
+from seoga_extraction.formats.pdf.rendering import mupdf
 
 # The number of the library for a mark that holds a file.
 PINNED = 17

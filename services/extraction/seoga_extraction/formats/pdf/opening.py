@@ -12,7 +12,7 @@ from typing import Any
 
 from seoga.errors import ExtractionFailed, Reason
 from seoga_extraction.format import Input, corrupt
-from seoga_extraction.formats.pdf.page import mupdf
+from seoga_extraction.formats.pdf.rendering import mupdf
 from seoga_extraction.limits import MIB
 
 # Where the last marks of a file are looked for: some have a whole other file behind them.

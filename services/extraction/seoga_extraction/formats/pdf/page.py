@@ -7,16 +7,14 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from seoga_extraction.format import pipes
 from seoga_extraction.formats.pdf.overprint import once, seen
+from seoga_extraction.formats.pdf.pasted import Pasted, area, pasted, size
+from seoga_extraction.formats.pdf.rendering import mupdf, unturned
 from seoga_extraction.formats.pdf.tables import Word, fill, grids
-from seoga_extraction.layout import Line, compounds, paragraphs, regions, turned
-
-if TYPE_CHECKING:
-    from PIL.Image import Image
+from seoga_extraction.layout import LEVEL, Line, compounds, paragraphs, regions, turned
 
 # A page with less text than this and images over half of it is a scan with a stub of text.
 STUB_CHARS = 200
@@ -26,15 +24,8 @@ HEADER_CHARS = 50
 # footer of 300 letters a fiftieth. Behind those the image must be the page, not a figure on it.
 WRITTEN = 0.05
 BODY = 0.7
-# A scan pasted beside text: pixels of its shorter side, of the page, and what labels may cover.
-LEGIBLE = 600
-PASTED = 1 / 3
-LABELS = 0.02
 # Letters drawn as outlines take hundreds of paths, a frame or a rule one.
 OUTLINES = 200
-DPI = 300
-# A page wider or higher than this many pixels (A3 at 300 dpi) is rendered coarser.
-MOST_PIXELS = 5000
 UNREADABLE = re.compile("[\x00-\x08\x0e-\x1f\ufffd\ue000-\uf8ff]")
 # What the library calls a block of what is drawn, and a bold font.
 _VECTOR = 3
@@ -46,6 +37,8 @@ _SIGNS = re.compile("[\x00-\x08\x0e-\x1f\ufffd]")
 _NUMBER = re.compile(
     r"(?:page|of|p|제|쪽|페이지|[ivxlc]+|\d{1,4}|[-–—|·•/()\[\].,\s])+", re.IGNORECASE
 )
+# Stands for a picture until it is recognised; no text has this sign.
+_PICTURE = "\ufdd0"
 _UNSEEN = ("clip", "ignore")
 _WORD = re.compile(r"\w\w")
 # The dots of a table of contents, and rules made of dots.
@@ -62,18 +55,13 @@ class PageLayer:
     scan: bool = False
     # Text that is not painted: no recognition of a scan can find it.
     unseen: tuple[str, ...] = ()
-    # How much of a page of text an image covers that may hold more of it (0..1).
-    pictured: float = 0.0
+    # Scans pasted beside the text, each with the index of the text that it stands before.
+    pasted: tuple[tuple[int, Pasted], ...] = ()
 
     @property
     def wordless(self) -> bool:
         """Whether no two letters stand together: a font whose signs mean other letters."""
         return not any(_WORD.search(text) for text in self.texts)
-
-
-def mupdf() -> Any:
-    """The library. Its types are partial: given as Any, or mypy refuses every call."""
-    return import_module("pymupdf")
 
 
 def read(page: Any) -> PageLayer:
@@ -99,6 +87,17 @@ def _flags() -> int:
 
 
 def _layer(page: Any, lines: Sequence[Line]) -> PageLayer:
+    layer = _written_on(lines)
+    if _is_scan(page, layer, lines):
+        return replace(layer, scan=True, unseen=tuple(_unpainted(page)))
+    # What is wrong with an image must not cost the text.
+    with suppress(mupdf().mupdf.FzErrorBase, RuntimeError, ValueError):
+        if found := pasted(page):
+            return _placed(lines, found)
+    return layer
+
+
+def _written_on(lines: Sequence[Line]) -> PageLayer:
     hyphened = compounds(lines)
     texts = [text for region in regions(lines) for text in paragraphs(region, hyphened)]
     known = frozenset(line.text for line in lines if line.whole)
@@ -109,13 +108,30 @@ def _layer(page: Any, lines: Sequence[Line]) -> PageLayer:
         known = frozenset(_SIGNS.sub(" ", text) for text in known)
         many = bad * 10 > sum(map(len, texts)) * 3
         texts = [] if many else [_SIGNS.sub(" ", text) for text in texts]
-    layer = PageLayer([text for text in texts if not text.isspace()], known)
-    if not _is_scan(page, layer, lines):
-        # What is wrong with an image must not cost the text.
-        with suppress(mupdf().mupdf.FzErrorBase, RuntimeError, ValueError):
-            layer = replace(layer, pictured=_pictured(page))
-        return layer
-    return replace(layer, scan=True, unseen=tuple(_unpainted(page)))
+    return PageLayer([text for text in texts if not text.isspace()], known)
+
+
+def _placed(lines: Sequence[Line], found: Sequence[Pasted]) -> PageLayer:
+    """The texts in reading order with the pictures among them; below a text on its side."""
+    level = sum(len(line.text) for line in lines if line.direction == LEVEL)
+    on_side = 2 * level < sum(len(line.text) for line in lines)
+    placed = list(lines)
+    for number, one in enumerate(found):
+        x0, y0, x1, y1 = one.box
+        below = (i for i, line in enumerate(placed) if line.y0 >= y0 and x0 < line.x1 <= x1)
+        at = next(below, len(placed))
+        if not on_side:
+            placed.insert(at, Line(x0, y0, x1, y1, f"{_PICTURE}{number}", whole=True))
+    layer = _written_on(placed)
+    texts: list[str] = []
+    stands: list[tuple[int, Pasted]] = []
+    for text in layer.texts:
+        if text.startswith(_PICTURE):
+            stands.append((len(texts), found[int(text[1:])]))
+        else:
+            texts.append(text)
+    stands += [(len(texts), one) for one in found if one not in [known for _, known in stands]]
+    return replace(layer, texts=texts, pasted=tuple(stands))
 
 
 def _suspicious(text: str) -> bool:
@@ -180,7 +196,7 @@ def _centred(box: Line | Word, around: tuple[float, float, float, float]) -> boo
 def _is_scan(page: Any, layer: PageLayer, lines: Sequence[Line]) -> bool:
     """Whether the page shows more than its text says: images or drawn letters without text."""
     count = sum(len(text) for text in layer.texts)
-    if count >= STUB_CHARS and _written(lines) >= WRITTEN * _size(page):
+    if count >= STUB_CHARS and _written(lines) >= WRITTEN * size(page):
         return False
     marks = page.get_bboxlog()
     numbered = _NUMBER.fullmatch(" ".join(layer.texts)) is not None
@@ -192,26 +208,9 @@ def _is_scan(page: Any, layer: PageLayer, lines: Sequence[Line]) -> bool:
         return True
     images = [box for kind, box in marks if kind in ("fill-image", "fill-imgmask")]
     # Scans may come in strips: together they cover the page.
-    shown = sum(_area(box, page.rect) for box in images)
-    return shown >= _share(count, numbered) * _size(page)
-
-
-def _pictured(page: Any) -> float:
-    """The share of the page under its largest image, where that is fine enough to show text, a
-    third of the page at least, and nearly without text over it; 0 without such a one."""
-    if not any(min(image[2:4]) >= LEGIBLE for image in page.get_images()):
-        return 0.0
-    marks = page.get_bboxlog()
-    images = [box for kind, box in marks if kind == "fill-image"]
-    if not images:
-        return 0.0
-    largest = max(images, key=lambda box: _area(box, page.rect))
-    share = _area(largest, page.rect) / max(_size(page), 1.0)
-    if share < PASTED:
-        return 0.0
-    inside = mupdf().Rect(largest)
-    over = sum(_area(box, inside) for kind, box in marks if kind.endswith("-text"))
-    return 0.0 if over > LABELS * share * _size(page) else round(share, 2)
+    whole = unturned(page)
+    shown = sum(area(box, whole) for box in images)
+    return shown >= _share(count, numbered) * size(page)
 
 
 def _is_recognised(page: Any) -> bool:
@@ -238,10 +237,6 @@ def _written(lines: Sequence[Line]) -> float:
     return sum(len(text) * size * size / 2 for text, size in sizes.items())
 
 
-def _size(page: Any) -> float:
-    return float(page.rect.width) * float(page.rect.height)
-
-
 def _share(count: int, numbered: bool) -> float:
     """How much of a page with so many characters its images must cover to be what it says."""
     if numbered:
@@ -249,19 +244,3 @@ def _share(count: int, numbered: bool) -> float:
     if count >= STUB_CHARS:
         return BODY
     return 0.2 if count < HEADER_CHARS else 0.5
-
-
-def _area(box: Sequence[float], page: Any) -> float:
-    width: float = min(box[2], page.x1) - max(box[0], page.x0)
-    height: float = min(box[3], page.y1) - max(box[1], page.y0)
-    return max(width, 0.0) * max(height, 0.0)
-
-
-def picture(page: Any) -> Image:
-    """The page as a grey image for recognition. Raises what the library raises."""
-    import PIL.Image
-
-    longest = max(page.rect.width, page.rect.height, 1.0)
-    dpi = max(min(DPI, int(MOST_PIXELS * 72 / longest)), 1)
-    drawn = page.get_pixmap(dpi=dpi, colorspace=mupdf().csGRAY, alpha=False)
-    return PIL.Image.frombytes("L", (drawn.width, drawn.height), drawn.samples_mv)

@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -16,8 +16,12 @@ from seoga_extraction.format import Input, corrupt
 from seoga_extraction.formats.pdf.bookmarks import Bookmarks, entries
 from seoga_extraction.formats.pdf.embedded import PINNED
 from seoga_extraction.formats.pdf.forms import Forms
-from seoga_extraction.formats.pdf.page import PageLayer, mupdf, picture, read
+from seoga_extraction.formats.pdf.merging import Merged, among, instead
+from seoga_extraction.formats.pdf.page import PageLayer, read
+from seoga_extraction.formats.pdf.pasted import Box
 from seoga_extraction.formats.pdf.remarks import remarks
+from seoga_extraction.formats.pdf.rendering import mupdf, picture
+from seoga_extraction.ocr.bands import joined
 from seoga_extraction.ocr.pages import Recogniser, tally, unrecognised
 from seoga_extraction.ocr.strategy import PageText
 
@@ -36,7 +40,8 @@ RENDER_S = 2.0
 class _Page:
     number: int
     layer: PageLayer
-    scan: Future[PageText] | None = None
+    # Its recognition where it is a scan, those of the scans pasted on it where it is not.
+    begun: list[Future[PageText]] = field(default_factory=list)
     # Why a page that needs recognition has none: the reason as text.
     failure: str = ""
     remarks: list[str] = field(default_factory=list)
@@ -67,6 +72,7 @@ class Pages:
         self._tally = _Tally()
         self._recogniser: Recogniser | None = None
         self._waiting: deque[_Page] = deque()
+        self._shown: set[bytes] = set()
 
     def sections(self) -> Iterator[Section]:
         """Page by page. Raises ExtractionFailed when no page has text and one should have."""
@@ -102,56 +108,75 @@ class Pages:
             # One broken page costs that page.
             self._tally.broken += 1
             return _Page(number, PageLayer([]), failure=Reason.CORRUPT.value)
-        if opened.layer.scan:
-            self._tally.scans += 1
-            try:
-                opened.scan = self._begin(page, held)
-            except ExtractionFailed as error:
-                self._fail(opened, error)
-            except broken:
-                opened.failure = Reason.CORRUPT.value
+        opened.layer = self._without_repeated(opened.layer)
+        try:
+            self._begin(opened, page, held)
+        except ExtractionFailed as error:
+            self._fail(opened, error)
+        except broken:
+            opened.failure = Reason.CORRUPT.value
         return opened
 
-    def _begin(self, page: Any, held: ExitStack) -> Future[PageText]:
+    def _without_repeated(self, layer: PageLayer) -> PageLayer:
+        """Without what an earlier page shows too, such as the head of a letter."""
+        new = [one for one in layer.pasted if one[1].name not in self._shown]
+        self._shown.update(one.name for _, one in new)
+        return replace(layer, pasted=tuple(new))
+
+    def _begin(self, opened: _Page, page: Any, held: ExitStack) -> None:
+        boxes = [None] if opened.layer.scan else [one.box for _, one in opened.layer.pasted]
+        if not boxes:
+            return
+        self._tally.scans += opened.layer.scan
         if self._tally.failed and self._tally.failed.reason is Reason.MISSING_DEPENDENCY:
             raise self._tally.failed
+        pages = self._document.page_count
         if self._recogniser is None:
-            recogniser = Recogniser(self._source, self._document.page_count)
-            self._recogniser = held.enter_context(recogniser)
-        return self._recogniser.begin(page.number + 1, partial(self._picture, page))
+            self._recogniser = held.enter_context(Recogniser(self._source, pages))
+        for index, box in enumerate(boxes):
+            # Each has a number of its own, behind those of the pages: it is kept by that.
+            number = opened.number + (0 if box is None else pages * (index + 1))
+            shown = partial(self._picture, page, box)
+            opened.begun.append(self._recogniser.begin(number, shown, 1 / len(boxes)))
 
-    def _picture(self, page: Any) -> Image:
+    def _picture(self, page: Any, box: Box | None) -> Image:
         self._source.more_time(RENDER_S)
-        return picture(page)
+        return picture(page, box)
 
     def _ready(self) -> Iterator[Section]:
         """What need not wait; and what must, when enough is begun."""
         while self._waiting:
-            scans = sum(page.scan is not None for page in self._waiting)
+            images = sum(len(page.begun) for page in self._waiting)
             first = self._waiting[0]
             ahead = self._recogniser.ahead if self._recogniser else 0
-            full = len(self._waiting) > MOST_WAITING or scans > ahead
-            if first.scan is not None and not first.scan.done() and not full:
+            full = len(self._waiting) > MOST_WAITING or images > ahead
+            if not full and not all(one.done() for one in first.begun):
                 return
             yield from self._finished(self._waiting.popleft())
 
     def _finished(self, page: _Page) -> Iterator[Section]:
-        read_out = self._recognised(page)
-        if read_out is not None and _says_more(read_out.texts, page.layer):
-            said = {"ocr": read_out.meta()}
-            layer = PageLayer([*read_out.texts, *_beside(read_out.texts, page.layer.unseen)])
-            yield from self._emitted(page, layer, said, said)
-            return
-        failed: dict[str, Any] = {"needs_ocr": True, "ocr": {"error": page.failure}}
-        meta = failed if page.failure else _noted(page.layer.pictured)
-        yield from self._emitted(page, page.layer, meta, {})
+        done = [self._recognised(page, one) for one in page.begun]
+        read_out = [one for one in done if one is not None]
+        if read_out:
+            tally(self._source.figures, joined(read_out))
+        if page.layer.scan:
+            merged = instead(page.layer, read_out[0]) if read_out else None
+        else:
+            # What was not begun is as what failed.
+            missing = [None] * (len(page.layer.pasted) - len(done))
+            merged = among(page.layer, [*done, *missing])
+        meta: dict[str, Any] = {}
+        if merged is not None and merged.recognised:
+            meta = {"ocr": joined(read_out).meta()}
+        elif page.failure:
+            meta = {"needs_ocr": True, "ocr": {"error": page.failure}}
+        merged = merged or Merged(page.layer)
+        yield from self._emitted(page, merged, meta | _noted(merged.left))
 
-    def _emitted(
-        self, page: _Page, layer: PageLayer, mark_meta: dict[str, Any], meta: dict[str, Any]
-    ) -> Iterator[Section]:
-        tally, number = self._tally, page.number
+    def _emitted(self, page: _Page, merged: Merged, meta: dict[str, Any]) -> Iterator[Section]:
+        tally, number, layer = self._tally, page.number, merged.layer
         place = Place(page=number)
-        mark = Section(f"## Page {number}", SectionKind.PAGE, place=place, meta=mark_meta)
+        mark = Section(f"## Page {number}", SectionKind.PAGE, place=place, meta=meta)
         tally.found = tally.found or bool(layer.texts or page.remarks)
         # A document without any text must not be a list of page marks.
         tally.held.append(mark)
@@ -163,20 +188,18 @@ class Pages:
                 yield part
                 continue
             kind = SectionKind.TABLE if part in layer.tables else SectionKind.PARAGRAPH
-            yield Section(part, kind, self._marks.path, place=place, meta=meta)
+            said = merged.recognised.get(part)
+            more = {"ocr": said} if said else {}
+            yield Section(part, kind, self._marks.path, place=place, meta=more)
         for remark in page.remarks:
             yield Section(remark, SectionKind.COMMENT, self._marks.path, place=place)
 
-    def _recognised(self, page: _Page) -> PageText | None:
-        if page.scan is None or self._recogniser is None:
-            return None
+    def _recognised(self, page: _Page, begun: Future[PageText]) -> PageText | None:
         try:
-            done = self._recogniser.finish(page.scan)
+            return self._recogniser.finish(begun) if self._recogniser else None
         except ExtractionFailed as error:
             self._fail(page, error)
             return None
-        tally(self._source.figures, done)
-        return done
 
     def _fail(self, page: _Page, error: ExtractionFailed) -> None:
         page.failure = error.reason.value
@@ -196,24 +219,8 @@ def _shown(scans: int) -> str:
     return "its page shows" if scans == 1 else f"its {scans} pages without text show"
 
 
-def _noted(share: float) -> dict[str, Any]:
-    if not share:
+def _noted(shares: Sequence[float]) -> dict[str, Any]:
+    if not shares:
         return {}
-    return {"note": f"An image over {share:.0%} of the page is not recognised beside its text."}
-
-
-def _beside(recognised: Sequence[str], unseen: Sequence[str]) -> Iterator[str]:
-    """What is not painted and was not recognised either, such as the number of a court."""
-    known = _bare("".join(recognised))
-    return (text for text in dict.fromkeys(unseen) if _bare(text) not in known)
-
-
-def _bare(text: str) -> str:
-    return "".join(text.split()).casefold()
-
-
-def _says_more(recognised: Sequence[str], layer: PageLayer) -> bool:
-    """A recognised page replaces its stub of text only when it has that and more."""
-    if layer.wordless:
-        return bool(recognised)
-    return sum(map(len, recognised)) > 1.2 * sum(map(len, layer.texts))
+    largest = f"{max(shares):.0%}"
+    return {"note": f"An image over {largest} of the page is not recognised beside its text."}
