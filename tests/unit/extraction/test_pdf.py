@@ -143,13 +143,40 @@ def test_what_is_protected_by_another_program_is_told_with_its_name(read: Readin
         read("a.pdf", moved)
 
 
-@pytest.mark.parametrize("count", [b"0", b"2000000000", b"-3"])
+@pytest.mark.parametrize("count", [b"0", b"1", b"2000000000", b"-3"])
 def test_pages_are_found_where_their_tree_counts_them_wrongly(events: Any, count: bytes) -> None:
     data = made(texts=["first page", "second page"])
     assert data.count(b"/Count 2") == 1
     text, failure = events("a.pdf", data.replace(b"/Count 2", b"/Count " + count))
     assert "first page" in text
     assert "second page" in text
+    assert "counts its pages wrongly" in failure.message
+
+
+def test_a_tree_whose_inner_nodes_count_too_few_loses_no_page_and_keeps_their_numbers(
+    events: Any,
+) -> None:
+    document = pymupdf.open()
+    for number in range(9):
+        document.new_page().insert_text((72, 72), f"this is page number {number + 1}")
+    root = int(document.xref_get_key(document.pdf_catalog(), "Pages")[1].split()[0])
+    pages = [document.page_xref(number) for number in range(9)]
+    nodes = [document.get_new_xref() for _ in range(3)]
+    for number, node in enumerate(nodes):
+        kids = pages[3 * number : 3 * number + 3]
+        # One of them holds itself and the root: no end.
+        more = [node, root] if number == 1 else []
+        shown = " ".join(f"{kid} 0 R" for kid in [*kids, *more])
+        count = 1 if number == 0 else 3
+        node_is = f"<</Type/Pages/Parent {root} 0 R/Count {count}/Kids[{shown}]>>"
+        document.update_object(node, node_is)
+        for kid in kids:
+            document.xref_set_key(kid, "Parent", f"{node} 0 R")
+    shown = " ".join(f"{node} 0 R" for node in nodes)
+    document.update_object(root, f"<</Type/Pages/Count 7/Kids[{shown}]>>")
+    text, failure = events("a.pdf", bytes(document.tobytes()))
+    for number in range(1, 10):
+        assert f"## Page {number}\n\nthis is page number {number}" in text
     assert "counts its pages wrongly" in failure.message
 
 

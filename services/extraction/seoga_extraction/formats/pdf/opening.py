@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -48,8 +48,11 @@ def opened(source: Input) -> tuple[Any, bool]:
         raise corrupt("The PDF is damaged or cut off: it cannot be opened.") from error
     try:
         _unlock(document, source)
-        right = _count(document) >= 1
-        if not right and not _counted_anew(document):
+        right = True
+        # Damaged references cost the second count, not the pages.
+        with suppress(pymupdf.mupdf.FzErrorBase, RuntimeError, ValueError):
+            right = not _counted_anew(document)
+        if _count(document) < 1:
             raise corrupt("The PDF is damaged or cut off: no page can be found in it.")
     except BaseException:
         document.close()
@@ -127,18 +130,35 @@ def _count(document: Any) -> int:
 
 
 def _counted_anew(document: Any) -> bool:
-    """Whether its tree holds pages although it counts none, or more than there can be: each of
-    its nodes is told how many are below it."""
+    """Whether its tree was told anew how many pages are below each of its nodes: it counted none,
+    more than there can be, or fewer than there are, which would be lost.
+
+    One that counts more than there are is left: in place of those that are lost stands a failure.
+    """
+    if not document.is_pdf:
+        return False
     kind, root = document.xref_get_key(document.pdf_catalog(), "Pages")
     if kind != "xref":
         return False
     order = _tree(document, int(root.split()[0]))
+    if len(order) >= MOST_NODES:
+        return False
     counts: dict[int, int] = {}
     for node, kids in reversed(order.items()):
-        counts[node] = sum(counts.pop(kid, 0) for kid in kids) if kids else _is_page(document, node)
+        counts[node] = sum(counts[kid] for kid in kids) if kids else _is_page(document, node)
+    few = any(_told(document, node) < counts[node] for node, kids in order.items() if kids)
+    if _count(document) >= 1 and not few:
+        return False
+    for node, kids in order.items():
         if kids:
             document.xref_set_key(node, "Count", str(counts[node]))
-    return _count(document) > 0
+    return True
+
+
+def _told(document: Any, node: int) -> int:
+    """How many pages a node says it has; 0 for what is no number."""
+    kind, text = document.xref_get_key(node, "Count")
+    return int(text) if kind == "int" else 0
 
 
 def _tree(document: Any, root: int) -> dict[int, list[int]]:
