@@ -37,6 +37,8 @@ class Archive:
         self.decipher: Callable[[str, bytes], bytes] = _as_it_is
         # Set where passwords are known: `Input.unlock`.
         self.unlock: Unlock = _no_passwords
+        # Set where a reader of parts can tell what it left out: `Input.cut`.
+        self.cut: Callable[[str], None] = _untold
         self._unlocked = False
         self._inflated = 0
         self._members = {info.filename: info for info in self._zip.infolist()}
@@ -140,6 +142,10 @@ def parse_xml(data: bytes, name: str = "") -> etree._Element:
 def _no_passwords(what: str, attempt: Callable[[str], _Opened | None]) -> _Opened:
     del attempt
     raise locked(f"{what}.", "Save it without.")
+
+
+def _untold(_: str) -> None:
+    return None
 
 
 def _as_it_is(_: str, data: bytes) -> bytes:

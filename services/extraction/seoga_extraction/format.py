@@ -42,6 +42,7 @@ COMPOUND = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 # A mail in a mail in a mail: what is deeper is named, not read.
 MAX_INNER = 3
 SEARCHED_MB = 128
+_CUTS_TOLD = 3
 
 
 class Input:
@@ -64,11 +65,24 @@ class Input:
         self.lane: str | None = None
         self.figures: dict[str, float] = {}
         self.on_grant: Callable[[float], None] | None = None
+        self._cuts: list[str] = []
 
     def more_time(self, seconds: float) -> None:
         """Adds to the time that this file may take: for work that is long by its nature."""
         if self.on_grant is not None:
             self.on_grant(seconds)
+
+    def cut(self, what: str) -> None:
+        """Keeps a sentence on what a limit keeps from being read, for `tell_cuts`."""
+        self._cuts.append(what)
+
+    def tell_cuts(self) -> None:
+        """For the end of a parser. Raises ExtractionFailed (too_large) where something was cut."""
+        if self._cuts:
+            more = len(self._cuts) - _CUTS_TOLD
+            rest = [f"So it is in {more:,} more places."] if more > 0 else []
+            told = " ".join([*self._cuts[:_CUTS_TOLD], *rest])
+            raise ExtractionFailed(told, "Split it.", Reason.TOO_LARGE)
 
     @cached_property
     def status(self) -> os.stat_result:
@@ -160,7 +174,7 @@ class Input:
     def archive(self) -> Archive:
         """Its members, guarded. Raises ExtractionFailed."""
         archive = Archive(self.path, self.limits)
-        archive.unlock = self.unlock
+        archive.unlock, archive.cut = self.unlock, self.cut
         return archive
 
     def unlock(self, what: str, attempt: Callable[[str], _Opened | None]) -> _Opened:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -47,6 +47,8 @@ class Chart:
     title: str = ""
     axes: list[str] = field(default_factory=list)
     series: list[Series] = field(default_factory=list)
+    # What there is too much of to be read, as a sentence.
+    left: str = ""
 
     def caption(self) -> str:
         """Its kind, its title and the titles of its axes on one line; "" for one without both."""
@@ -83,14 +85,29 @@ def read_chart(root: _Element | None) -> Chart:
             out.kind = _KINDS.get(local(one).removesuffix("Chart").removesuffix("3D"), out.kind)
         if local(one).endswith("Ax") and (title := text_of(child(one, "title"))):
             out.axes.append(title)
-    found = list(descendants(chart, "ser"))[:MAX_SERIES]
-    out.series = [_series(one) for one in found]
+    found = list(descendants(chart, "ser"))
+    out.series = [_series(one) for one in found[:MAX_SERIES]]
     if not found and root is not None:
-        out.series = list(_newer(root))
+        found = list(descendants(root, "data"))
+        out.series = list(_newer(root, found[:MAX_SERIES]))
+    out.left = _left(len(found), max([_length(one) for one in found], default=0))
     if not out.title and len(out.series) == 1 and child(chart, "title") is not None:
         # An automatic title is the name of the only series.
         out.title = out.series[0].name
     return out
+
+
+def _length(series: _Element) -> int:
+    """The most points of its parts: names, values."""
+    parts = descendants(series, "lvl", "numCache", "numLit", "strCache", "strLit")
+    return max([sum(1 for _ in children(part, "pt")) for part in parts], default=0)
+
+
+def _left(series: int, points: int) -> str:
+    many = f"Of {series:,} series of a chart, {MAX_SERIES:,} are read."
+    long = f"Of {points:,} points of a chart, {MAX_POINTS:,} are read."
+    told = [many] * (series > MAX_SERIES) + [long] * (points > MAX_POINTS)
+    return " ".join(told)
 
 
 def text_of(element: _Element | None) -> str:
@@ -148,10 +165,10 @@ def _cache(element: _Element | None) -> Iterator[tuple[int, str]]:
         yield number(point.get("idx", ""), count), text
 
 
-def _newer(root: _Element) -> Iterator[Series]:
+def _newer(root: _Element, found: Sequence[_Element]) -> Iterator[Series]:
     """Waterfalls, funnels, tree maps (`cx:`): their data stand apart from their series."""
     names = [text_of(child(one, "tx")) for one in descendants(root, "series")]
-    for index, data in enumerate(list(descendants(root, "data"))[:MAX_SERIES]):
+    for index, data in enumerate(found):
         out = Series(name=names[index] if index < len(names) else "")
         for dimension in data:
             into = out.categories if local(dimension) == "strDim" else out.points

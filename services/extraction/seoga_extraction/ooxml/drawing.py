@@ -23,6 +23,8 @@ _GENERATED = re.compile(
     r"자동 생성된 설명|AI-generated content may be incorrect\.?)\s*$",
     re.IGNORECASE,
 )
+# What programs add stands in so many last characters.
+_TAIL = 200
 # What a Choice may need and still be read here.
 _USABLE = ("t", "tbl", "chart", "relIds", "oMath", "pic", "graphicFrame")
 
@@ -31,7 +33,7 @@ def alternative(element: _Element) -> str:
     """The alternative text that a person wrote for a shape; names do not count."""
     for one in descendants(element, "cNvPr", "docPr"):
         text = attribute(one, "descr") or attribute(one, "title")
-        text = one_line(_GENERATED.sub("", text[:4000]))
+        text = one_line(text[:-_TAIL] + _GENERATED.sub("", text[-_TAIL:]))
         return "" if _NAME.match(text) else text
     return ""
 

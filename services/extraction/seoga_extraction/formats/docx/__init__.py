@@ -22,6 +22,7 @@ def parse(source: Input) -> Parsed:
     sections = [*body.sections(root), *margins(package, body, root)]
     yield DocumentInfo("docx", package.title or body.title, package.properties)
     yield from sections
+    source.tell_cuts()
 
 
 def sniff(source: Input) -> bool:
@@ -36,4 +37,5 @@ FORMAT = Format(
     sniff=sniff,
     needs=("lxml",),
     nests=True,
+    version="2",
 )

@@ -152,6 +152,8 @@ class Body:
             yield from self.sections(box)
         for relation in line.charts:
             chart = read_chart(self._package.related(relation))
+            if chart.left:
+                self._source.cut(chart.left)
             if caption := chart.caption():
                 yield Section(f"Chart: {caption}", heading_path=self._outline.path)
             if rows := chart.rows():

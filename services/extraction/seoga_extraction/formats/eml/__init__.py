@@ -64,11 +64,12 @@ def parse(source: Input) -> Parsed:
     lines = [f"{name}: {text}" for name, text in headers.items() if name != "Subject"]
     if lines:
         yield Section("\n".join(lines), heading_path=outline.path)
-    bodies, attached = body_of(message)
+    bodies, attached = body_of(message, source.cut)
     for body in bodies:
         yield from _body(source, body, outline.path)
     files = [Attached(one.name, one.kind, len(one.data), partial(_data, one)) for one in attached]
     yield from attachments(source, files, outline)
+    source.tell_cuts()
 
 
 def _data(part: Part) -> bytes:
@@ -136,5 +137,5 @@ FORMAT = Format(
     sniff=sniff,
     text=True,
     nests=True,
-    version="5",
+    version="6",
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from email import policy
 from email.errors import HeaderParseError
@@ -69,13 +70,19 @@ def _words(text: str) -> str:
     )
 
 
-def body_of(message: Message) -> tuple[list[Part], list[Part]]:
+def body_of(message: Message, cut: Callable[[str], None]) -> tuple[list[Part], list[Part]]:
     """The parts that are the text of the message, and what hangs on it, each in order.
 
     Only parts of multipart/alternative say the same in other forms (RFC 2046): the better one is
     taken. Others are read one after the other: a footer of a mailing list, text below a picture.
+    `cut` is told of parts that are too many or too deep.
     """
     bodies, others = _read(message, 0)
+    if left := _left_out(message, 0):
+        cut(
+            f"Parts of the message beyond {MAX_PARTS:,} side by side or {MAX_DEPTH} deep are not "
+            f"read: {left:,}."
+        )
     return bodies, [part for part in others if part.data and _worth(part)]
 
 
@@ -97,6 +104,16 @@ def _read(message: Message, depth: int, form: bool = True) -> tuple[list[Part], 
         # The first is the page, the rest is what it shows (RFC 2387).
         return (forms[0] if forms else []), [part for form in forms[1:] for part in form] + others
     return [part for form in forms for part in form], others
+
+
+def _left_out(message: Message, depth: int) -> int:
+    """How many leaves `_read` leaves out."""
+    if not message.is_multipart():
+        return 0
+    inner = [one for one in message.get_payload() if isinstance(one, Message)]
+    first = 0 if depth >= MAX_DEPTH else MAX_PARTS
+    left = sum(not part.is_multipart() for one in inner[first:] for part in one.walk())
+    return left + sum(_left_out(one, depth + 1) for one in inner[:first])
 
 
 def _leaf(message: Message, form: bool) -> tuple[list[Part], list[Part]]:

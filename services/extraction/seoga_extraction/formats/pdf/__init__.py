@@ -39,6 +39,7 @@ def parse(source: Input) -> Parsed:
             raise corrupt("The PDF is cut off: the pages that were found in it are read.")
         if not counted:
             raise corrupt("The PDF counts its pages wrongly: those that were found are read.")
+        source.tell_cuts()
 
 
 def _whole(document: Any, source: Input) -> Iterator[Section]:

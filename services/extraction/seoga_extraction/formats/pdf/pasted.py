@@ -18,10 +18,9 @@ Box = tuple[float, float, float, float]
 
 # Pixels of all images of a page, below which none is looked for: a logo has less.
 PIXELS = 150_000
-# Of the page; what labels on it may cover of an image; most images of one page.
+# Of the page, so that ten images at most are looked at; what labels may cover of an image.
 PASTED = 0.1
 LABELS = 0.02
-MOST = 6
 # Points between the strips of one scan.
 SEAM = 2.0
 # Lines of text are looked for at this resolution, in so many bands side by side: a skewed line
@@ -77,7 +76,7 @@ def _uncovered(page: Any) -> list[Box]:
     for box in sorted(_strips_joined(images), key=lambda one: -area(one, one)):
         covers = area(box, box)
         over = sum(area(text, box) for text in texts)
-        if covers < least or over > LABELS * covers or len(kept) == MOST:
+        if covers < least or over > LABELS * covers:
             continue
         if all(area(box, other) < LABELS * covers for other in kept):
             kept.append(box)

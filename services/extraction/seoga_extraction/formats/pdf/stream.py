@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from seoga.errors import ExtractionFailed, Reason
 from seoga.models import Place, Section, SectionKind
 from seoga_extraction.format import Input, corrupt
-from seoga_extraction.formats.pdf.bookmarks import Bookmarks, entries
+from seoga_extraction.formats.pdf.bookmarks import MOST_ENTRIES, Bookmarks, entries
 from seoga_extraction.formats.pdf.embedded import PINNED
 from seoga_extraction.formats.pdf.forms import Forms
 from seoga_extraction.formats.pdf.merging import Merged, among, instead
@@ -66,7 +66,10 @@ class Pages:
     def __init__(self, document: Any, source: Input) -> None:
         self._document = document
         self._source = source
-        self._marks = Bookmarks(entries(document))
+        outline = entries(document)
+        if len(outline) > MOST_ENTRIES:
+            source.cut(f"Of {len(outline):,} entries of the outline, {MOST_ENTRIES:,} are used.")
+        self._marks = Bookmarks(outline)
         self._forms = Forms(document)
         self.pinned: list[tuple[int, int]] = []
         self._tally = _Tally()
@@ -99,7 +102,7 @@ class Pages:
             self._forms.check(page)
             marks = page.annot_xrefs()
             self.pinned += [(number - 1, mark[0]) for mark in marks if mark[1] == PINNED]
-            said = list(remarks(page)) if marks else []
+            said = list(remarks(page, self._source.cut)) if marks else []
             opened = _Page(number, read(page), remarks=said)
         except ExtractionFailed as error:
             self._tally.refused = self._tally.refused or error

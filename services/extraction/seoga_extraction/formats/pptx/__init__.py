@@ -88,6 +88,7 @@ def parse(source: Input) -> Parsed:
     yield from sections
     if broken:
         raise broken[0]
+    source.tell_cuts()
 
 
 def _sections(deck: _Deck, broken: list[ExtractionFailed]) -> Iterator[Section]:
@@ -109,5 +110,5 @@ FORMAT = Format(
     (".pptx", ".pptm", ".ppsx", ".ppsm", ".potx"),
     sniff,
     needs=("lxml",),
-    version="2",
+    version="3",
 )

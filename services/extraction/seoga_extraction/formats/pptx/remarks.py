@@ -63,12 +63,14 @@ def remarks(archive: Archive, relations: Relations, names: dict[str, str]) -> It
         for one in descendants(_xml(archive, part), "cm", "reply"):
             count += 1
             if count > MAX_COMMENTS:
-                return
+                continue
             text = _text(one)
             when = attribute(one, "dt") or attribute(one, "created")
             if text:
                 author = names.get(attribute(one, "authorId"), "")
                 yield Remark(author, when.partition(".")[0].removesuffix("Z"), text)
+    if count > MAX_COMMENTS:
+        archive.cut(f"Of {count:,} comments on a slide, {MAX_COMMENTS:,} are read.")
 
 
 def _text(comment: _Element) -> str:

@@ -114,6 +114,8 @@ class SlideReader:
 
     def _chart(self, root: _Element | None) -> Iterator[Section]:
         chart = read_chart(root)
+        if chart.left:
+            self.archive.cut(chart.left)
         if caption := chart.caption():
             yield self._section(caption)
         if rows := chart.rows():

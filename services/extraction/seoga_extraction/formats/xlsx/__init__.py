@@ -14,7 +14,7 @@ from seoga.models import DocumentInfo, Place, Section, SectionKind
 from seoga_extraction.format import Format, Input, Outline, Parsed, corrupt, one_line, pipes
 from seoga_extraction.formats.xlsx.extras import drawn, remarks
 from seoga_extraction.formats.xlsx.layout import Tables
-from seoga_extraction.formats.xlsx.rows import RowReader
+from seoga_extraction.formats.xlsx.rows import RowReader, long_texts
 from seoga_extraction.formats.xlsx.sheet import framed, read_frame
 from seoga_extraction.formats.xlsx.workbook import SheetInfo, Workbook
 from seoga_extraction.ooxml.package import Relations, title_of
@@ -45,6 +45,7 @@ def parse(source: Input) -> Parsed:
         raise broken
     if not any(one.part in source.archive.names for one in sheets):
         raise corrupt("The Excel file has no sheet.")
+    source.tell_cuts()
 
 
 def _titled(info: SheetInfo, sections: Iterator[Section]) -> Iterator[Section]:
@@ -87,6 +88,8 @@ def _tables(
         yield from tables.end()
         raise
     yield from tables.end()
+    if reader.cut:
+        workbook.archive.cut(long_texts(reader.cut))
 
 
 def _said(section: Section) -> Iterator[Section]:
@@ -105,6 +108,8 @@ def _drawn(
         yield from _said(Section(one.chart.caption(), heading_path=path, place=place, meta=meta))
         # On a sheet of cells the numbers of a chart stand in its cells already.
         if info.role == "chartsheet" and (rows := one.chart.rows()):
+            if one.chart.left:
+                workbook.archive.cut(one.chart.left)
             yield Section(pipes(rows), SectionKind.TABLE, path, place=place, meta=meta)
 
 
@@ -117,5 +122,5 @@ def sniff(source: Input) -> bool:
 
 
 FORMAT = Format(
-    "xlsx", parse, (".xlsx", ".xlsm", ".xltx", ".xltm"), sniff, needs=("lxml",), version="3"
+    "xlsx", parse, (".xlsx", ".xlsm", ".xltx", ".xltm"), sniff, needs=("lxml",), version="4"
 )

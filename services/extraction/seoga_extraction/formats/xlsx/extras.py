@@ -54,6 +54,8 @@ def remarks(workbook: Workbook, relations: Relations) -> Iterator[Remark]:
         for part in relations.parts("threadedComment")
         for one in children(_xml(workbook.archive, part), "threadedComment")
     ]
+    if len(threaded) > MAX_COMMENTS:
+        workbook.archive.cut(_comments_cut(len(threaded)))
     for one in threaded[:MAX_COMMENTS]:
         text = child(one, "text")
         yield Remark(
@@ -66,10 +68,17 @@ def remarks(workbook: Workbook, relations: Relations) -> Iterator[Remark]:
     for part in relations.parts("comments"):
         root = _xml(workbook.archive, part)
         names = [one.text or "" for one in children(child(root, "authors"), "author")]
-        for one in list(children(child(root, "commentList"), "comment"))[:MAX_COMMENTS]:
+        found = list(children(child(root, "commentList"), "comment"))
+        if len(found) > MAX_COMMENTS:
+            workbook.archive.cut(_comments_cut(len(found)))
+        for one in found[:MAX_COMMENTS]:
             # Beside each thread stands a copy for programs that know only the classic form.
             if attribute(one, "ref") not in seen:
                 yield _classic(one, names)
+
+
+def _comments_cut(count: int) -> str:
+    return f"Of {count:,} comments on a sheet, {MAX_COMMENTS:,} are read."
 
 
 def _classic(element: _Element, names: list[str]) -> Remark:

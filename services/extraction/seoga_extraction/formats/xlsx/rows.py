@@ -66,6 +66,12 @@ def cell_place(reference: str) -> tuple[int, int]:
     return row, column_number(letters) if letters else 0
 
 
+def long_texts(count: int) -> str:
+    """What is told of texts that are cut to what a cell may hold."""
+    what = "text of a cell is" if count == 1 else "texts of cells are"
+    return f"{count:,} {what} longer than {MAX_CELL_CHARS:,} characters: no more of it is read."
+
+
 class RowReader:
     """Reads the XML of one sheet. `show` gives the text of a stored cell, "" for nothing."""
 
@@ -79,6 +85,8 @@ class RowReader:
         self._pieces: list[str] = []
         self._inline = False
         self._phonetic = False
+        # Cells whose text is longer than it may be.
+        self.cut = 0
 
     def rows(self, stream: IO[bytes], name: str) -> Iterator[Row]:
         """(row number, {column: text}) of the rows that are not empty, in file order.
@@ -151,6 +159,8 @@ class RowReader:
         except (ArithmeticError, LookupError, ValueError):
             # A value that cannot be shown costs its cell no more than its form.
             text = self._value
+        if len(self._value) > MAX_CELL_CHARS:
+            self.cut += 1
         if text and not text.isspace() and 0 < self._column <= MAX_COLUMN:
             self._row[self._column] = text[:MAX_CELL_CHARS]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from seoga.errors import ExtractionFailed
@@ -40,7 +41,11 @@ def read_frame(archive: Archive, part: str, relations: Relations) -> Frame:
         return Frame()
     if root is None:
         return Frame()
-    return Frame(_merges(root), _links(root, relations))
+    links = _links(root, relations)
+    if len(links) > MAX_LINKS:
+        archive.cut(f"Of {len(links):,} links on a sheet, {MAX_LINKS:,} are read.")
+        links = dict(islice(links.items(), MAX_LINKS))
+    return Frame(_merges(root), links)
 
 
 def _without_rows(archive: Archive, part: str) -> bytes:
@@ -64,6 +69,11 @@ def _without_rows(archive: Archive, part: str) -> bytes:
                     continue
                 buffer, state = buffer[found.end() :], None
             if len(buffer) > _FRAME_BYTES:
+                mib = _FRAME_BYTES // (1024 * 1024)
+                archive.cut(
+                    f"A sheet has more than {mib} MiB beside its rows: merged cells are not "
+                    "repeated and links are not read."
+                )
                 return b""
     # An empty <sheetData/> is never closed: there were no rows, and nothing to merge or to link.
     return b"" if state is _CLOSES else b"".join([*kept, buffer])
@@ -83,7 +93,7 @@ def _links(root: _Element, relations: Relations) -> dict[tuple[int, int], str]:
     found: dict[tuple[int, int], str] = {}
     for one in descendants(root, "hyperlink"):
         address = relations.address(related(one))
-        if address.startswith(("http://", "https://", "mailto:")) and len(found) < MAX_LINKS:
+        if address.startswith(("http://", "https://", "mailto:")):
             found[cell_place(attribute(one, "ref").partition(":")[0])] = address
     return found
 

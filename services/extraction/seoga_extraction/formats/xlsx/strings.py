@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from seoga_extraction.format import Archive, corrupt
-from seoga_extraction.formats.xlsx.rows import MAX_CELL_CHARS, PIECE, sheet_parser
+from seoga_extraction.formats.xlsx.rows import MAX_CELL_CHARS, PIECE, long_texts, sheet_parser
 
 
 class _Strings:
     def __init__(self) -> None:
         self.found: list[str] = []
         self.pieces: list[str] = []
+        self.cut = 0
         self._text = ""
         self._phonetic = False
 
@@ -28,6 +29,7 @@ class _Strings:
                 self._text += "".join(self.pieces)
         elif name == "si":
             self.found.append(self._text[:MAX_CELL_CHARS])
+            self.cut += len(self._text) > MAX_CELL_CHARS
         elif name == "rPh":
             self._phonetic = False
         self.pieces.clear()
@@ -48,4 +50,6 @@ def shared_strings(archive: Archive, part: str) -> list[str]:
             raise corrupt(
                 f"{part} inside the file is damaged: it is not well-formed XML."
             ) from error
+    if reader.cut:
+        archive.cut(long_texts(reader.cut))
     return reader.found
