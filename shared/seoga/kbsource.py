@@ -26,8 +26,13 @@ Names = Annotated[list[str], BeforeValidator(_names)]
 class Keys(BaseModel):
     """An object of config.json: camelCase there; what it does not know stays in `model_extra`."""
 
+    # Deferred: most objects are only read as a part of the whole.
     model_config = ConfigDict(
-        alias_generator=to_camel, populate_by_name=True, extra="allow", frozen=True
+        alias_generator=to_camel,
+        populate_by_name=True,
+        extra="allow",
+        frozen=True,
+        defer_build=True,
     )
 
 

@@ -60,7 +60,7 @@ def _speech(settings: Settings, options: Mapping[str, Any]) -> Lane:
     It is told what the common ones are, for files that hold recordings.
     """
     from seoga_extraction.speech.config import SpeechConfig
-    from seoga_extraction.speech.cuda import library_path
+    from seoga_extraction.speech.wheels import library_path
 
     limits = Limits(
         time_s=settings.extract_timeout_s,

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from seoga import logs
-from seoga.contracts.embedding import Embedding
 from seoga.contracts.stop import unless_stopped
 from seoga.errors import Cancelled, SeogaError
 from seoga.kb import Kb
 from seoga.storage import generations
 from seoga.storage.documents import DocumentStore
+from seoga_indexer.ports import Ports
 
 if TYPE_CHECKING:
     from seoga.search.calibrate import Embed
@@ -21,7 +21,7 @@ _OWN = ("builtin", "hashing")
 log = logs.get("indexer")
 
 
-def after_run(kb: Kb, store: DocumentStore, embedding: Embedding) -> str:
+def after_run(kb: Kb, store: DocumentStore, ports: Ports) -> str:
     """The sentence for the end of a run; "" where there are no vectors to compare, or when the run
     is stopped meanwhile. Never fails the run."""
     if generations.live(store.conn) is None:
@@ -32,7 +32,7 @@ def after_run(kb: Kb, store: DocumentStore, embedding: Embedding) -> str:
     try:
         found = calibrate.stored(store.conn)
         if not calibrate.is_fresh(store.conn, found):
-            found = calibrate.calibrate(store.conn, _embed(kb, store, embedding))
+            found = calibrate.calibrate(store.conn, _embed(kb, store, ports))
             if found is not None:
                 store.set_meta(calibrate.KEY, calibrate.to_text(found))
         return calibrate.line_of(store.conn, found, kb.config.search.min_score)
@@ -43,11 +43,11 @@ def after_run(kb: Kb, store: DocumentStore, embedding: Embedding) -> str:
         return ""
 
 
-def _embed(kb: Kb, store: DocumentStore, embedding: Embedding) -> Embed | None:
+def _embed(kb: Kb, store: DocumentStore, ports: Ports) -> Embed | None:
     live = generations.live(store.conn)
     if live is None or live[1].provider not in _OWN:
         return None
     from seoga.search.query_vectors import spec_of
 
     spec = spec_of(kb, live[1])
-    return lambda texts: unless_stopped(lambda: embedding.embed_queries(texts, spec))
+    return lambda texts: unless_stopped(lambda: ports.embedding.embed_queries(texts, spec))

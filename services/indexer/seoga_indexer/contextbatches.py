@@ -8,11 +8,11 @@ import time
 from dataclasses import dataclass, field
 from typing import Final
 
-from seoga.contracts.embedding import Embedding
 from seoga.contracts.forecast import BatchReport
 from seoga.contracts.stop import unless_stopped
 from seoga.errors import Cancelled, SeogaError
 from seoga.kb import Kb
+from seoga_indexer.ports import Ports
 
 # A batch takes minutes to hours; nothing is gained by asking more often.
 POLL_S: Final = 15.0
@@ -25,7 +25,7 @@ class ContextBatches:
     chunks can be found all the same."""
 
     kb: Kb
-    embedding: Embedding
+    ports: Ports
     cancel: threading.Event
     warnings: list[str] = field(default_factory=list)
 
@@ -61,7 +61,7 @@ class ContextBatches:
     def _ask(self, *, send: bool) -> BatchReport | None:
         spec = self.kb.context_spec()
         try:
-            return unless_stopped(lambda: self.embedding.batch_contexts(spec, send=send))
+            return unless_stopped(lambda: self.ports.embedding.batch_contexts(spec, send=send))
         except Cancelled:
             return None
         except SeogaError as error:

@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from xxhash import xxh3_64_hexdigest
 
-from seoga.contracts.embedding import Context, Embedding, Excerpt, of_provider
+from seoga.contracts.embedding import Context, Excerpt, of_provider
 from seoga.errors import (
     Cancelled,
     ConfigError,
@@ -29,6 +29,7 @@ from seoga.storage.records import FileRow
 from seoga.text.tokens import index_text
 from seoga_indexer.budget import Budget
 from seoga_indexer.outcome import Text
+from seoga_indexer.ports import Ports
 from seoga_indexer.versions import RAW, with_contexts
 
 Seen = TypeVar("Seen")
@@ -45,13 +46,13 @@ _OUTLINE = 3000
 _FINAL = (ProviderFault.AUTH, ProviderFault.RATE)
 
 
-def identity_of(spec: ContextSpec, embedding: Embedding, store: DocumentStore | None) -> str:
+def identity_of(spec: ContextSpec, ports: Ports, store: DocumentStore | None) -> str:
     """What makes contexts comparable: provider, model, and all words of the prompt; "" where there
     are none. While the service does not answer, the prompt is the one it had before."""
     if not spec.provider:
         return ""
     try:
-        prompt = embedding.prompt_id(spec)
+        prompt = ports.embedding.prompt_id(spec)
     except SeogaError:
         prompt = store.meta(PROMPT) if store else ""
     return f"{_hash(spec.provider, spec.model, spec.prompt)}-{prompt}"
@@ -65,7 +66,7 @@ def _hash(*words: str) -> str:
 class ContextStage:
     """Thread-safe. `trouble` says why no further call is made in this run."""
 
-    embedding: Embedding
+    ports: Ports
     spec: ContextSpec
     budget: Budget
     cancelled: Callable[[], bool]
@@ -110,7 +111,7 @@ class ContextStage:
         if self.trouble or self.cancelled():
             return ()
         try:
-            answers = self.embedding.contextualize(excerpts, self.spec)
+            answers = self.ports.embedding.contextualize(excerpts, self.spec)
         except Cancelled:
             return ()
         except (ConfigError, MissingDependency) as error:

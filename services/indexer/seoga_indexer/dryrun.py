@@ -185,7 +185,7 @@ def _outdated(kb: Kb, stack: Stack, store: DocumentStore) -> Counter[str]:
     now = versions.current(
         stack.extraction.describe(),
         sizes_of(kb),
-        identity_of(kb.context_spec(), stack.embedding, store),
+        identity_of(kb.context_spec(), stack, store),
     )
     outdated = versions.outdated(store, now)
     serving = index_info(store.conn)["embedding"]

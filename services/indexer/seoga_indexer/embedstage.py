@@ -9,7 +9,7 @@ from contextlib import suppress
 from contextvars import copy_context
 from dataclasses import dataclass, field
 
-from seoga.contracts.embedding import Embedding, Passage, PassageVectors, of_provider
+from seoga.contracts.embedding import Passage, PassageVectors, of_provider
 from seoga.errors import (
     Cancelled,
     ConfigError,
@@ -25,6 +25,7 @@ from seoga.storage.records import ChunkVectors, PendingChunk
 from seoga_indexer.budget import Budget
 from seoga_indexer.channel import Channel
 from seoga_indexer.outcome import Barrier, EmbedDone, Message, Vectors
+from seoga_indexer.ports import Ports
 
 BATCH = 128
 # A provider that is down costs this many calls a run, the retry pass included.
@@ -48,7 +49,7 @@ class EmbedPlan:
     """Which model, for which generation of vectors (0: the KB wants none), with how many requests
     under way at once."""
 
-    embedding: Embedding
+    ports: Ports
     spec: EmbeddingSpec
     generation: int
     budget: Budget
@@ -56,7 +57,7 @@ class EmbedPlan:
 
     def ask(self, passages: list[Passage]) -> list[PassageVectors | EmbeddingFailed]:
         """One request of the port."""
-        return self.embedding.embed_passages(passages, self.spec)
+        return self.ports.embedding.embed_passages(passages, self.spec)
 
 
 class _Request:

@@ -26,10 +26,9 @@ from seoga.storage.jobs import SCOPES, Queue
 from seoga.storage.leases import WRITER, Lease, holder
 from seoga.storage.reading import runs
 from seoga.wiring import Stack
-from seoga_indexer.dryrun import check, stale
 from seoga_indexer.orchestrator import Orchestrator
 from seoga_indexer.recorded import CANCEL_FILE, run_recorded
-from seoga_indexer.run import Order, Ports
+from seoga_indexer.run import Order
 
 QUEUE = "queue.db"
 
@@ -71,9 +70,8 @@ class IndexingEngine:
             cancel_file = kb.folder / CANCEL_FILE
             _forget_cancel(cancel_file, began)
             kb.keep_labels()
-            ports = Ports(self._stack.extraction, self._stack.embedding, settings)
             with speaking(kb.db_path):
-                result = run_recorded(kb, store, ports, order)
+                result = run_recorded(kb, store, self._stack, order)
             with suppress(OSError):
                 cancel_file.unlink(missing_ok=True)
         return result
@@ -131,10 +129,14 @@ class IndexingEngine:
 
     def stale(self, kb_id: str) -> dict[str, int]:
         """See Indexing."""
+        from seoga_indexer.dryrun import stale
+
         return stale(find_kb(self._base, kb_id), self._stack)
 
     def check_kb(self, kb: Kb) -> ChangeReport:
         """The same for a KB wherever it lies."""
+        from seoga_indexer.dryrun import check
+
         return check(kb, self._stack)
 
     def estimate_kb(self, kb: Kb, **options: Unpack[RunOptions]) -> RunEstimate:

@@ -12,9 +12,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Sequence
-from multiprocessing import Pipe
-from multiprocessing.connection import Connection
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from seoga import logs
 from seoga.errors import Reason
@@ -23,6 +21,9 @@ from seoga.storage.packing import PackedFile
 from seoga.storage.records import FileRow
 from seoga_indexer.channel import Stopped
 from seoga_indexer.preparing import Draft, Sizes, packed
+
+if TYPE_CHECKING:
+    from multiprocessing.connection import Connection
 
 # Files prepared in this process before children are worth their start.
 AFTER_FILES = 100
@@ -126,6 +127,8 @@ class _Child:
     """One process; used by one thread at a time."""
 
     def __init__(self) -> None:
+        from multiprocessing import Pipe
+
         ours: Connection[Any, Any]
         ours, theirs = Pipe()
         with theirs:
@@ -189,6 +192,8 @@ def _prepared(draft: Draft) -> Result | str:
 
 def main() -> None:
     """Answers until the parent closes the connection or is gone."""
+    from multiprocessing.connection import Connection
+
     connection: Connection[Any, Any] = Connection(int(sys.argv[1]))
     parent = int(sys.argv[2])
     signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -3,7 +3,6 @@ and nothing is read: a source that is away does not matter."""
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -11,7 +10,7 @@ from seoga.errors import Reason
 from seoga.models import Stage
 from seoga.storage.documents import DocumentStore
 from seoga.storage.records import KnownFile
-from seoga_indexer.channel import Channel, Tally
+from seoga_indexer.channel import Channel, Stop, Tally
 from seoga_indexer.contextstage import ContextStage
 from seoga_indexer.outcome import Looked, Message, TextDone
 from seoga_indexer.textstage import Counts
@@ -36,7 +35,7 @@ class RecontextStage:
     since: str
     reader: DocumentStore
     inbox: Channel[Message]
-    stop: threading.Event
+    stop: Stop
     cancelled: Callable[[], bool]
     counts: Counts
     _queue: Channel[KnownFile] = field(init=False)

@@ -16,7 +16,8 @@ from seoga.errors import LeaseLost, SeogaError
 from seoga.kb import Kb
 from seoga.storage.documents import DocumentStore
 from seoga_indexer.contextbatches import ContextBatches
-from seoga_indexer.run import Order, Ports, Run
+from seoga_indexer.ports import Ports
+from seoga_indexer.run import Order, Run
 
 CANCEL_FILE = "cancel"
 _LOOK_S = 0.2
@@ -26,7 +27,7 @@ def run_recorded(kb: Kb, store: DocumentStore, ports: Ports, order: Order) -> Ru
     """A run with its row in the history, however it ends; a second one where contexts came from a
     batch while it waited for them."""
     with _asked_by_file(kb.folder / CANCEL_FILE, order.cancel), until(order.cancel):
-        batches = ContextBatches(kb, ports.embedding, order.cancel)
+        batches = ContextBatches(kb, ports, order.cancel)
         batches.collect()
         result = _recorded(kb, store, ports, order)
         if batches.send_and_wait():

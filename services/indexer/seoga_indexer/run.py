@@ -11,8 +11,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from seoga import logs
-from seoga.contracts.embedding import Embedding
-from seoga.contracts.extraction import Extraction
 from seoga.contracts.indexing import Progress, RunResult
 from seoga.contracts.stop import unless_stopped, until
 from seoga.errors import (
@@ -25,7 +23,6 @@ from seoga.errors import (
 from seoga.kb import Kb
 from seoga.models import FileState, Partial
 from seoga.printable import sentences
-from seoga.settings import Settings
 from seoga.storage.database import PASS_CACHE, open_reader
 from seoga.storage.documents import SWEPT, DocumentStore
 from seoga.storage.reading import file_counts, pending_count
@@ -33,11 +30,12 @@ from seoga_indexer import versions
 from seoga_indexer.budget import Budget
 from seoga_indexer.calibrating import after_run
 from seoga_indexer.changes import Depth
-from seoga_indexer.channel import Channel, Stopped
+from seoga_indexer.channel import Channel, Stop, Stopped
 from seoga_indexer.contextstage import PROMPT, ContextStage, identity_of
 from seoga_indexer.embedstage import EmbedPlan, EmbedStage
 from seoga_indexer.outcome import Crash, EmbedDone, Message, TextDone
 from seoga_indexer.pipeline import Bench, sizes_of
+from seoga_indexer.ports import Ports
 from seoga_indexer.preparers import Preparers
 from seoga_indexer.progress import Reporter, Total
 from seoga_indexer.recontext import RecontextStage
@@ -59,15 +57,6 @@ log = logs.get("indexer")
 
 
 @dataclass(frozen=True, slots=True)
-class Ports:
-    """What a run works with."""
-
-    extraction: Extraction
-    embedding: Embedding
-    settings: Settings
-
-
-@dataclass(frozen=True, slots=True)
 class Order:
     """What is asked of a run (see RunOptions)."""
 
@@ -83,7 +72,7 @@ class Run:
 
     def __init__(self, kb: Kb, store: DocumentStore, ports: Ports, order: Order) -> None:
         self._kb, self._store, self._ports, self._order = kb, store, ports, order
-        self._stop = threading.Event()
+        self._stop = Stop()
         self._text_done = threading.Event()
         self._inbox: Channel[Message] = Channel(_INBOX, self._stop)
         self._threads: list[threading.Thread] = []
@@ -127,9 +116,7 @@ class Run:
         again = order.partial == "contextualization" and bool(contexts.spec.provider)
         if self._scans:
             self._description = unless_stopped(self._ports.extraction.describe)
-        identity = unless_stopped(
-            lambda: identity_of(contexts.spec, self._ports.embedding, self._store)
-        )
+        identity = unless_stopped(lambda: identity_of(contexts.spec, self._ports, self._store))
         self._versions = versions.current(self._description, sizes_of(self._kb), identity)
         if identity:
             self._store.set_meta(PROMPT, identity.rpartition("-")[2])
@@ -158,7 +145,7 @@ class Run:
     def _embed_stage(self, generation: int) -> EmbedStage:
         spec, cancel = self._kb.embedding_spec(), self._order.cancel
         return EmbedStage(
-            EmbedPlan(self._ports.embedding, spec, generation, self._budget(), self._lanes),
+            EmbedPlan(self._ports, spec, generation, self._budget(), self._lanes),
             self._reader,
             self._inbox,
             self._text_done,
@@ -206,7 +193,7 @@ class Run:
         )
         again = self._order.partial == "contextualization"
         spec = replace(self._kb.context_spec(), fresh=again)
-        return ContextStage(self._ports.embedding, spec, budget, self._order.cancel.is_set)
+        return ContextStage(self._ports, spec, budget, self._order.cancel.is_set)
 
     def _tidy(self) -> None:
         """What comes after the work; the next run does it where this one was stopped."""
@@ -218,7 +205,7 @@ class Run:
         if self._complete and not (cancelled() or self._trouble):
             self._store.end_redo()
         if not cancelled():
-            self._calibration = after_run(self._kb, self._store, self._ports.embedding)
+            self._calibration = after_run(self._kb, self._store, self._ports)
 
     def _text_stage(self, since: str) -> TextStage:
         force, sizes = self._order.force, sizes_of(self._kb)

@@ -15,7 +15,7 @@ from seoga.storage.folders import FolderRow
 from seoga.storage.reading import document
 from seoga.storage.records import FileRow, KnownFile
 from seoga_indexer.changes import Change, Redo, Verdict
-from seoga_indexer.channel import Channel, Stopped, Tally
+from seoga_indexer.channel import Channel, Stop, Stopped, Tally
 from seoga_indexer.contextstage import ContextStage
 from seoga_indexer.outcome import (
     Barrier,
@@ -82,7 +82,7 @@ class TextStage:
     plan: TextPlan
     reader: DocumentStore
     inbox: Channel[Message]
-    stop: threading.Event
+    stop: Stop
     cancelled: Callable[[], bool]
     counts: Counts = field(default_factory=Counts)
     _queue: Channel[list[Work]] = field(init=False)

@@ -6,6 +6,7 @@ import gc
 import re
 import sys
 from collections.abc import Sequence
+from copy import copy
 from io import TextIOWrapper
 from typing import Annotated
 
@@ -71,14 +72,17 @@ def main() -> None:
         # Korean must come out whole in the C locale of a container too.
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(encoding="utf-8", errors="replace")
-    sys.exit(invoke(sys.argv[1:]))
+    code = invoke(sys.argv[1:])
+    # As at the start: the interpreter looks through all that is there before it ends.
+    gc.freeze()
+    sys.exit(code)
 
 
 def invoke(arguments: Sequence[str]) -> int:
     """Runs one command line in this process; returns its exit code."""
     as_json = "--json" in arguments
     try:
-        command = typer.main.get_command(app)
+        command = typer.main.get_command(_only_what(arguments))
         result = command.main(list(arguments), prog_name="seoga", standalone_mode=False)
     except SeogaError as error:
         return _fail(error, as_json)
@@ -94,6 +98,17 @@ def invoke(arguments: Sequence[str]) -> int:
     except Exception as error:
         return _fail(_unforeseen(error), as_json)
     return _code(result)
+
+
+def _only_what(arguments: Sequence[str]) -> typer.Typer:
+    """The application with no other command than the one that is asked for, where that is plain:
+    to read the options of all of them takes longer than many a command."""
+    named = [one for one in app.registered_commands if arguments[:1] == [one.name]]
+    if not named:
+        return app
+    narrow = copy(app)
+    narrow.registered_commands = named
+    return narrow
 
 
 def _way_out(arguments: Sequence[str], message: str) -> str:

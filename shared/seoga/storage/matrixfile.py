@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import errno
 import os
-import secrets
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -173,7 +172,7 @@ def _append(conn: sqlite3.Connection, generation: int) -> None:
 def write_anew(conn: sqlite3.Connection, generation: int, folder_of: Path) -> MatrixState:
     """A new file of all stored vectors of a generation, synced; it counts once `adopt` is
     committed. Streams: memory stays small."""
-    path = _beside(folder_of, f"{generation}-{secrets.token_hex(4)}")
+    path = _beside(folder_of, f"{generation}-{os.urandom(4).hex()}")
     windows = 0
     with _told(path), path.open("xb") as file:
         for block in records(conn, generation):

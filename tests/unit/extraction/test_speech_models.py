@@ -18,6 +18,7 @@ from seoga_extraction.speech.config import SpeechConfig
 from seoga_extraction.speech.device import machine_of, settle
 from seoga_extraction.speech.faults import explain
 from seoga_extraction.speech.weights import Packaged, find, lacking
+from seoga_extraction.speech.wheels import library_path
 
 
 @pytest.fixture
@@ -243,6 +244,6 @@ def test_cuda_libraries_installed_as_wheels_are_on_the_path(
     monkeypatch.syspath_prepend(str(tmp_path))
     invalidate_caches()
     monkeypatch.setenv("LD_LIBRARY_PATH", "/opt/own")
-    paths = cuda.library_path().split(":")
+    paths = library_path().split(":")
     assert str(folder) in paths
     assert paths[-1] == "/opt/own"

@@ -8,6 +8,7 @@ import re
 import signal
 import socket
 import subprocess
+import sys
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -59,6 +60,24 @@ def test_exec_json_ends_with_one_object_of_all_counts(seoga: Any, kb: Path) -> N
     assert (done.json["indexed"], done.json["skipped"], done.json["chunks"]) == (3, 0, 2)
     again = seoga("exec", "--path", kb, "--json").json
     assert (again["indexed"], again["skipped"]) == (0, 3)
+
+
+def test_a_run_with_nothing_new_loads_nothing_that_only_work_needs(seoga: Any, kb: Path) -> None:
+    heavy = (
+        *("numpy", "httpx", "fastapi", "prometheus_client", "pathspec", "multiprocessing"),
+        *("seoga_embedding", "seoga_extraction.detect", "seoga_extraction.speech.cuda"),
+    )
+    assert seoga("exec", "--path", kb, "--json").code == 0
+    code = (
+        "import json, sys; from seoga.cli.main import invoke;"
+        f" code = invoke(['exec', '--path', {str(kb)!r}, '--json']);"
+        f" print(json.dumps([code, *(name for name in {heavy!r} if name in sys.modules)]))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, check=True
+    )
+    result, loaded = map(json.loads, done.stdout.splitlines()[-2:])
+    assert (result["indexed"], loaded) == (0, [0])
 
 
 def test_exec_ends_with_run_and_state_lines(seoga: Any, kb: Path) -> None:

@@ -1,28 +1,12 @@
-"""The GPU as it is without loading anything on it: libraries, free memory."""
+"""The GPU as it is without loading anything on it: what it lacks, its free memory."""
 
 from __future__ import annotations
 
 import ctypes
-import os
-from importlib.util import find_spec
-from pathlib import Path
 
 # What CTranslate2 opens by name when it first computes on a GPU.
 REQUIRED = ("libcublas.so.12",)
 MIB = 1024 * 1024
-
-
-def library_path() -> str:
-    """LD_LIBRARY_PATH for a process that shall find the CUDA libraries installed as wheels; "" when
-    there are none."""
-    from seoga.settings import environment
-
-    spec = find_spec("nvidia")
-    roots = [] if spec is None else [Path(root) for root in spec.submodule_search_locations or ()]
-    folders = sorted({str(lib.parent) for root in roots for lib in root.glob("*/lib/lib*.so.*")})
-    if not folders:
-        return ""
-    return os.pathsep.join([*folders, environment().get("LD_LIBRARY_PATH", "")]).rstrip(os.pathsep)
 
 
 def missing_library() -> OSError | None:

@@ -70,7 +70,7 @@ class _Work:
             now = versions.current(
                 self.stack.extraction.describe(),
                 sizes_of(kb),
-                identity_of(contexts, self.stack.embedding, self.store),
+                identity_of(contexts, self.stack, self.store),
             )
             redo = redo_of(self.store, now, self.order)
             survey = look(kb, self.store, redo, opened)

@@ -7,14 +7,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Protocol
 
-from pathspec import GitIgnoreSpec
-
 from seoga.models import Item, Source
 from seoga_indexer.source import Means, Problem
 from seoga_indexer.sources._login import Login, login_of
 from seoga_indexer.sources._ordered import ordered
 from seoga_indexer.sources._reading import reading
 from seoga_indexer.sources._rest import Rest
+from seoga_indexer.sources._rules import patterns
 from seoga_indexer.sources._spool import spooled, sweep
 
 
@@ -45,8 +44,8 @@ class RemoteConnector:
         self, source: Source, means: Means, open_site: Callable[[Source, Login], Site]
     ) -> None:
         self._source, self._means, self._open_site = source, means, open_site
-        self._include = GitIgnoreSpec.from_lines(source.include) if source.include else None
-        self._exclude = GitIgnoreSpec.from_lines(source.exclude) if source.exclude else None
+        self._include = patterns(source.include)
+        self._exclude = patterns(source.exclude)
         self._spool = means.cache / "items"
         self._opened: Site | None = None
 

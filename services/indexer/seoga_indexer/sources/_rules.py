@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fnmatch import translate
-
-from pathspec import GitIgnoreSpec
+from typing import TYPE_CHECKING
 
 from seoga.errors import Reason
 from seoga.text.normal import nfc
 from seoga_indexer.source import Problem
+
+if TYPE_CHECKING:
+    from pathspec import GitIgnoreSpec
 
 IGNORE_FILE = ".seogaignore"
 
@@ -37,6 +40,15 @@ class Ignore:
         return self.spec.match_file(path[len(self.prefix) :])
 
 
+def patterns(lines: Sequence[str]) -> GitIgnoreSpec | None:
+    """What these lines of a `.gitignore` match; None where there are none. Raises ValueError."""
+    if not lines:
+        return None
+    from pathspec import GitIgnoreSpec
+
+    return GitIgnoreSpec.from_lines(lines)
+
+
 def stored_name(name: str) -> str:
     """A name of the disk as it is stored: NFC; bytes that are not UTF-8 are read as CP949."""
     try:
@@ -53,6 +65,8 @@ def stored_name(name: str) -> str:
 def rules_of(text: str, prefix: str) -> tuple[tuple[Ignore, ...], list[Problem]]:
     """The rules of an ignore file in the folder `prefix` ("" or ending in "/"), and what is wrong
     with lines of it (those do nothing)."""
+    from pathspec import GitIgnoreSpec
+
     lines, bad = [], []
     for number, line in enumerate(nfc(text).splitlines(), 1):
         try:

@@ -10,13 +10,18 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 
-from pathspec import GitIgnoreSpec
-
 from seoga.errors import Reason
 from seoga.models import Item, Source
 from seoga_indexer.source import SHUT, Enter, Leave, Means, Problem, SourceUnavailable, Standing
 from seoga_indexer.sources._digest import digest_of, stamp_of
-from seoga_indexer.sources._rules import IGNORE_FILE, SKIPPED, Ignore, rules_of, stored_name
+from seoga_indexer.sources._rules import (
+    IGNORE_FILE,
+    SKIPPED,
+    Ignore,
+    patterns,
+    rules_of,
+    stored_name,
+)
 
 TYPE = "folder"
 
@@ -59,8 +64,8 @@ class FolderConnector:
     def __init__(self, source: Source) -> None:
         self._label = source.label
         self._root = Path(source.path)
-        self._include = GitIgnoreSpec.from_lines(source.include) if source.include else None
-        self._exclude = GitIgnoreSpec.from_lines(source.exclude) if source.exclude else None
+        self._include = patterns(source.include)
+        self._exclude = patterns(source.exclude)
         self._globs = (tuple(source.include), tuple(source.exclude))
         self._linked: set[_Inode] = set()
         self._standing: Standing | None = None

@@ -8,13 +8,11 @@ from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path, PurePosixPath
 
-from pathspec import GitIgnoreSpec
-
 from seoga.models import Item, Source
 from seoga_indexer.source import Means, Problem, SourceUnavailable
 from seoga_indexer.sources._login import login_of
 from seoga_indexer.sources._ordered import ordered
-from seoga_indexer.sources._rules import IGNORE_FILE, SKIPPED, Ignore, rules_of
+from seoga_indexer.sources._rules import IGNORE_FILE, SKIPPED, Ignore, patterns, rules_of
 from seoga_indexer.sources._spool import spooled, sweep
 from seoga_indexer.sources.git.clone import Clone
 from seoga_indexer.sources.git.command import GitFailed
@@ -40,8 +38,8 @@ class GitConnector:
         self._url = str(source.options.get("url", ""))
         self._branch = str(source.options.get("branch", ""))
         self.remote = bool(self._url)
-        self._include = GitIgnoreSpec.from_lines(source.include) if source.include else None
-        self._exclude = GitIgnoreSpec.from_lines(source.exclude) if source.exclude else None
+        self._include = patterns(source.include)
+        self._exclude = patterns(source.exclude)
         self._spool = means.cache / "items"
         self._opened: Repository | None = None
         self._clone: Clone | None = None
