@@ -139,7 +139,7 @@ def _dropped(candidate: Candidate, found: Found) -> dict[str, Any]:
     if len(reasons) > 1:
         reasons.append(f"together {bar.evidence(candidate):.2f} of what is needed")
     return {
-        "path": candidate.path,
+        "path": _path(found, candidate.file_id),
         "chunk_id": candidate.chunk_id,
         "cosine": _rounded(candidate.cosine),
         "coverage": _rounded(candidate.coverage),
@@ -153,11 +153,12 @@ def _across(bar: Bar) -> float | None:
 
 
 def _paths(found: Found) -> list[str]:
-    rows = (
-        found.conn.execute("SELECT path FROM files WHERE id = ?", (file,)).fetchone()
-        for file in sorted(found.hidden)[:_DROPPED]
-    )
-    return [row[0] for row in rows if row]
+    return list(filter(None, (_path(found, file) for file in sorted(found.hidden)[:_DROPPED])))
+
+
+def _path(found: Found, file_id: int) -> str:
+    row = found.conn.execute("SELECT path FROM files WHERE id = ?", (file_id,)).fetchone()
+    return str(row[0]) if row else ""
 
 
 def _filters(request: SearchRequest) -> dict[str, Any]:

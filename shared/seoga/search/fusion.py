@@ -35,7 +35,6 @@ class Candidate:
 
     chunk_id: int
     file_id: int
-    path: str = ""
     same_language: bool = True
     cosine: float | None = None
     support: float = 0.0
@@ -101,9 +100,9 @@ def lead_named(candidates: Sequence[Candidate]) -> None:
     """The best passage of each document that the query names goes before everything else."""
     led: set[int] = set()
     for each in in_order(candidates):
-        if each.named and each.file_id not in led:
+        each.led = each.named and each.file_id not in led
+        if each.led:
             led.add(each.file_id)
-            each.led = True
             each.rank_score += NAMED_BONUS
 
 

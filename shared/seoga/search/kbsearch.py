@@ -32,6 +32,8 @@ _HIDDEN_DEPTH = 20
 _DEEPER = 4
 # Passages of a successor that are compared; it may be a book.
 _LOOKED_AT = 400
+# Passages whose cosine is computed from the stored vectors: those that may be shown.
+_EXACT = 32
 
 
 @dataclass(slots=True)
@@ -196,32 +198,61 @@ class KbSearch:
             ids.update(dict.fromkeys(tracks.keyword.candidates(scope, depth)))
         if tracks.semantic is not None and not scope.nothing:
             ids.update(dict.fromkeys(tracks.semantic.candidates(scope, depth)))
-        candidates = self._described(ids, query)
+        candidates = self._described(ids, query, tracks)
         self._scored(candidates, query, tracks)
+        ranked = self._ordered(candidates, tracks, bar)
+        if tracks.semantic is None:
+            return ranked
+        # The others' scores are as good as that, and reading their vectors is most of a search.
+        self._exactly(ranked[: max(_EXACT, 2 * self.request.top_k)], tracks.semantic)
+        return self._ordered(candidates, tracks, bar)
+
+    def _ordered(
+        self, candidates: Sequence[Candidate], tracks: Tracks, bar: Bar
+    ) -> list[Candidate]:
         fusion.rank_tracks(candidates)
         self._fuse(candidates, tracks, bar)
-        for each in candidates:
-            each.boost = boosted(self.kb.config.search.path_boosts, each.path)
-            each.rank_score *= each.boost
+        self._boost(candidates)
         fusion.lead_named(candidates)
         return fusion.in_order(candidates)
 
-    def _described(self, ids: Iterable[int], query: Query) -> list[Candidate]:
+    def _described(self, ids: Iterable[int], query: Query, tracks: Tracks) -> list[Candidate]:
+        asked = set(ids)
+        held: dict[int, tuple[int, str]] = {}
+        # A matrix that another thread has just read may know chunks that this state has not.
+        if tracks.semantic is not None and tracks.semantic.is_of(self.conn):
+            held = tracks.semantic.owners(asked)
         rows = self.conn.execute(
-            f"SELECT c.id, c.file_id, f.path, {LANGUAGE_SQL} FROM chunks c"
+            f"SELECT c.id, c.file_id, {LANGUAGE_SQL} FROM chunks c"
             " JOIN files f ON f.id = c.file_id WHERE c.id IN (SELECT value FROM json_each(?))",
-            (json.dumps(list(ids)),),
+            (json.dumps(sorted(asked - held.keys())),),
         )
+        held.update((chunk, (file, language)) for chunk, file, language in rows)
         return [
-            Candidate(chunk, file, path, language in (query.language, "other", ""))
-            for chunk, file, path, language in rows
+            Candidate(chunk, file, language in (query.language, "other", ""))
+            for chunk, (file, language) in held.items()
         ]
+
+    def _boost(self, candidates: Sequence[Candidate]) -> None:
+        factors = self.kb.config.search.path_boosts
+        if not factors:
+            return
+        files = {each.file_id for each in candidates}
+        paths = dict(
+            self.conn.execute(
+                "SELECT id, path FROM files WHERE id IN (SELECT value FROM json_each(?))",
+                (json.dumps(sorted(files)),),
+            )
+        )
+        for each in candidates:
+            each.boost = boosted(factors, paths[each.file_id])
+            each.rank_score *= each.boost
 
     def _scored(self, candidates: Sequence[Candidate], query: Query, tracks: Tracks) -> None:
         ids = [each.chunk_id for each in candidates]
         words = tracks.words.score(ids)
         named = tracks.keyword.named.values() if tracks.keyword is not None else ()
-        near_by = tracks.semantic.score(ids) if tracks.semantic is not None else {}
+        near_by = tracks.semantic.near(ids) if tracks.semantic is not None else {}
         for each in candidates:
             if (near := near_by.get(each.chunk_id)) is not None:
                 each.cosine, each.support = near
@@ -231,6 +262,13 @@ class KbSearch:
                 _add_words(each, found, query, tracks.words.guessed)
             elif found is not None:
                 each.coverage = found.coverage
+
+    @staticmethod
+    def _exactly(candidates: Sequence[Candidate], track: SemanticTrack) -> None:
+        exact = track.score(each.chunk_id for each in candidates)
+        for each in candidates:
+            if (near := exact.get(each.chunk_id)) is not None:
+                each.cosine, each.support = near
 
     def _fuse(self, candidates: Sequence[Candidate], tracks: Tracks, bar: Bar) -> None:
         method = self._method()
@@ -288,12 +326,14 @@ class KbSearch:
             f" (SELECT value FROM json_each(?)) AND c.ordinal < ? {condition} ORDER BY c.id",
             (json.dumps(wanted), _LOOKED_AT, *values),
         )
-        candidates = self._described((row[0] for row in rows), asked.query)
+        candidates = self._described((row[0] for row in rows), asked.query, asked.tracks)
         self._scored(candidates, asked.query, asked.tracks)
         fusion.convex(candidates)
         best: dict[int, Candidate] = {}
         for each in fusion.in_order(candidates):
             best.setdefault(each.file_id, each)
+        if asked.tracks.semantic is not None:
+            self._exactly(list(best.values()), asked.tracks.semantic)
         return best
 
     def _pending(self) -> int:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import sqlite3
 import threading
 from collections import OrderedDict
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -20,7 +21,8 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from seoga.storage import matrixfile
+from seoga.search.sketch import estimates
+from seoga.storage import matrixfile, sketchfile
 from seoga.storage.matrixfile import LANGUAGES, quantised
 from seoga.storage.reading import commit_number
 
@@ -34,6 +36,8 @@ Float32 = NDArray[np.float32]
 MAX_BYTES: Final = 4 << 30
 GONE: Final = -1
 _BLOCK: Final = 65536
+# Rows that are copied at once: two megabytes of the usual 512 numbers.
+_GATHERED: Final = 4096
 
 
 @dataclass(frozen=True)
@@ -51,6 +55,7 @@ class Matrix:
     penalties: Float32
     last_gone: int = 0
     shared: bool = True
+    sketch: sketchfile.Sketch | None = None
 
     @cached_property
     def files(self) -> Int64:
@@ -63,9 +68,46 @@ class Matrix:
         own = 0 if self.shared else self.records.nbytes
         return own + 17 * len(self.records)
 
-    def scores(self, query: Float32) -> Float32:
-        """(n,) about the cosine less penalty of every window, for a (d,) query of unit length."""
-        return _products(self.records["v"], query) * self.scales - self.penalties
+    def scores(self, query: Float32, places: NDArray[np.intp] | None = None) -> Float32:
+        """About the cosine less penalty of every window (n,), or of those at (m,) places, for a
+        (d,) query of unit length."""
+        if places is None:
+            return _products(self.records["v"], query) * self.scales - self.penalties
+        return _of(self.records["v"], places, query) * self.scales[places] - self.penalties[places]
+
+    def estimates(self, query: Float32) -> tuple[Float32, Float32] | None:
+        """(n,) what the sketch makes of the same, and (n,) the standard deviations of its errors;
+        None where there is no sketch."""
+        if self.sketch is None:
+            return None
+        try:
+            about = estimates(self.sketch, query)
+        except ImportError:
+            return None
+        return about - self.penalties, self.sketch.rows["spread"]
+
+    def places(self, chunk_ids: Iterable[int]) -> NDArray[np.intp]:
+        """Where the windows of these chunks are, chunk by chunk, ids ascending; what counts no
+        more is left out."""
+        order, chunks = self._by_chunk
+        wanted = np.unique(np.fromiter(chunk_ids, np.int64))
+        first = np.searchsorted(chunks, wanted)
+        counts = np.searchsorted(chunks, wanted, "right") - first
+        # All of first[0] .. first[0] + counts[0] - 1, then those of the next.
+        steps = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+        places = np.repeat(first, counts) + steps
+        if order is not None:
+            places = order[places]
+        found: NDArray[np.intp] = places[self.languages[places] != GONE]
+        return found
+
+    @cached_property
+    def _by_chunk(self) -> tuple[NDArray[np.intp] | None, Int64]:
+        """The places in the order of their chunks (None: they are), and (n,) the chunks so."""
+        if len(self.chunks) < 2 or bool(np.all(self.chunks[1:] >= self.chunks[:-1])):
+            return None, self.chunks
+        order = np.argsort(self.chunks, kind="stable")
+        return order, self.chunks[order]
 
 
 class MatrixCache:
@@ -160,6 +202,7 @@ def _mapped(at: _At, old: Matrix | None) -> Matrix | None:
         np.concatenate([old.scales, fresh["scale"]]),
         np.concatenate([old.penalties, fresh["penalty"]]),
         _last_gone(at),
+        sketch=sketchfile.mapped(found.path, len(rows), at.dimension),
     )
     went = matrixfile.gone(at.conn, at.generation, matrix.chunks, old.last_gone)
     matrix.languages[went] = GONE
@@ -194,6 +237,12 @@ def _made(at: _At) -> Matrix:
         own(rows["penalty"]),
         shared=False,
     )
+
+
+def _of(rows: Int8, places: NDArray[np.intp], query: Float32) -> Float32:
+    """(m,) products of the rows at (m,) places."""
+    blocks = (places[at : at + _GATHERED] for at in range(0, len(places), _GATHERED))
+    return _joined([_products(rows[block], query) for block in blocks])
 
 
 def _products(rows: Int8, query: Float32) -> Float32:

@@ -270,9 +270,7 @@ class DocumentStore:
         """Deletes vectors that a newer model has replaced, so many at a time. Returns how many."""
         with self._write(content=False) as conn:
             swept = generations.sweep(conn, limit)
-        for generation in self._generations():
-            if matrixfile.wasteful(self.conn, generation):
-                self._write_matrix(generation)
+        self.make_matrices()
         return swept
 
     def fail_chunks(self, errors: Sequence[tuple[int, str]]) -> None:
@@ -348,16 +346,18 @@ class DocumentStore:
             self.conn.close()
 
     def make_matrices(self) -> None:
-        """Makes the files of int8 vectors that are missing or short, of the stored vectors; removes
-        those that no generation has."""
+        """Makes the files of int8 vectors that are missing, short or mostly of the past, of the
+        stored vectors; removes those that no generation has."""
         with self._lock:
             for left in matrixfile.forgotten(self.conn):
                 left.unlink(missing_ok=True)
             path = matrixfile.database_path(self.conn)
             for generation, dimension in self._generations().items():
                 found = matrixfile.state(self.conn, generation, path)
-                if found is None or not matrixfile.whole(found, dimension):
-                    self._write_matrix(generation)
+                good = found is not None and matrixfile.whole(found, dimension)
+                if found is None or not good or matrixfile.wasteful(self.conn, generation):
+                    found = self._write_matrix(generation)
+                matrixfile.sketch(found, dimension)
 
     def _generations(self) -> dict[int, int]:
         """Those in use, with the dimensions of their vectors."""
@@ -365,7 +365,7 @@ class DocumentStore:
             rows = conn.execute("SELECT id, card FROM generations WHERE status != 'retired'")
             return {row[0]: generations.card_of(row[1]).dimension for row in rows.fetchall()}
 
-    def _write_matrix(self, generation: int) -> None:
+    def _write_matrix(self, generation: int) -> matrixfile.MatrixState:
         # Reading takes long for a large index, and the lease's heartbeat must get through: only
         # the last step is a write transaction. Nobody else writes meanwhile (lease and lock).
         with self._lock:
@@ -373,6 +373,7 @@ class DocumentStore:
                 made = matrixfile.write_anew(conn, generation, matrixfile.database_path(conn))
             with self._write() as conn:
                 matrixfile.adopt(conn, generation, made)
+        return made
 
     @contextmanager
     def _write(self, *, content: bool = True) -> Iterator[sqlite3.Connection]:

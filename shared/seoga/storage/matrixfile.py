@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from seoga.errors import StorageError
+from seoga.storage import mapping, sketchfile
 from seoga.storage.generations import card_of
 from seoga.storage.vectors import unpack
 
@@ -112,13 +113,7 @@ def whole(found: MatrixState, dimension: int) -> bool:
 def mapped(found: MatrixState, dimension: int) -> NDArray[Any]:
     """(windows,) records that count, mapped for reading. Raises OSError, ValueError when the file
     is missing or short."""
-    import numpy as np
-
-    dtype = record(dimension)
-    if not found.windows:
-        # There is no empty mapping.
-        return np.zeros(0, dtype)
-    return np.memmap(found.path, dtype, "r", shape=(found.windows,))
+    return mapping.mapped(found.path, record(dimension), found.windows)
 
 
 def records(
@@ -162,6 +157,7 @@ def _append(conn: sqlite3.Connection, generation: int) -> None:
                 return
             file.seek(windows * block.itemsize)
             file.write(block.tobytes())
+            sketchfile.append(found.path, windows, block)
             windows += len(block)
             length = windows * block.itemsize
         file.flush()
@@ -182,6 +178,12 @@ def write_anew(conn: sqlite3.Connection, generation: int, folder_of: Path) -> Ma
         os.fsync(file.fileno())
     _sync_folder(path.parent)
     return MatrixState(path, windows)
+
+
+def sketch(found: MatrixState, dimension: int) -> None:
+    """Makes the sketch of a large file where it lacks one. Raises StorageError."""
+    with _told(found.path):
+        sketchfile.keep(found.path, mapped(found, dimension))
 
 
 def adopt(conn: sqlite3.Connection, generation: int, made: MatrixState) -> None:
@@ -218,6 +220,8 @@ def contradicted(conn: sqlite3.Connection, generation: int, dimension: int) -> l
         return [row[0] for row in rows]
     held = mapped(found, dimension)
     chunks = np.array(held["chunk"])
+    if sketchfile.contradicted(found.path, held):
+        return sorted(set(chunks.tolist()))
     places = np.flatnonzero(~gone(conn, generation, chunks, 0))
     places = places[np.argsort(chunks[places], kind="stable")]
     chunks = chunks[places]
@@ -263,6 +267,7 @@ def forgotten(conn: sqlite3.Connection) -> list[Path]:
     """Files beside the database that no generation has any more."""
     path = database_path(conn)
     kept = {_beside(path, row[0]) for row in conn.execute("SELECT name FROM matrices")}
+    kept |= {sketchfile.beside(each) for each in kept}
     found = path.parent.glob(f"{path.name}{_MARK}*")
     return sorted(each for each in found if each not in kept)
 

@@ -334,22 +334,18 @@ def test_many_threads_search_while_the_index_grows(shelf: Shelf) -> None:
 
 def test_one_window_has_no_support_and_many_as_near_have_the_most() -> None:
     alone, alike, apart = _closeness(
-        [
-            np.array([0.4], np.float32),
-            np.array([0.4, 0.4, 0.4], np.float32),
-            np.array([0.0, 0.4, -0.3], np.float32),
-        ]
+        np.array([0.4, 0.4, 0.4, 0.4, 0.0, 0.4, -0.3], np.float32), np.array([1, 3, 3])
     )
     assert [one.cosine for one in (alone, alike, apart)] == pytest.approx([0.4] * 3)
     assert alone.support == 0
     assert alike.support == pytest.approx(math.log(3) / SHARPNESS, abs=1e-6)
     assert 0 <= apart.support < 1e-4
-    assert _closeness([]) == []
+    assert _closeness(np.zeros(0, np.float32), np.zeros(0, np.int64)) == []
 
 
 @given(st.lists(st.floats(-1, 1, width=32), min_size=1, max_size=40))
 def test_support_is_bounded_by_the_number_of_windows(scores: list[float]) -> None:
-    (found,) = _closeness([np.array(scores, np.float32)])
+    (found,) = _closeness(np.array(scores, np.float32), np.array([len(scores)]))
     assert found.cosine == max(scores)
     assert -1e-6 <= found.support <= math.log(len(scores)) / SHARPNESS + 1e-6
 
