@@ -20,6 +20,9 @@ from seoga_extraction.detect import choose, formats
 from seoga_extraction.engine import FORMATS, ExtractionEngine
 from seoga_extraction.format import Input
 from seoga_extraction.limits import Limits
+from seoga_extraction.speech.weights import lacking
+
+from .recordings import told
 
 
 @dataclass(frozen=True)
@@ -77,6 +80,24 @@ def events(tmp_path: Path) -> Callable[[str, bytes], tuple[str, ExtractionFailed
 def engine() -> Iterator[ExtractionEngine]:
     """An engine with two children."""
     engine = ExtractionEngine(Settings(extract_workers=2, extract_timeout_s=30))
+    yield engine
+    engine.close()
+
+
+@pytest.fixture(scope="module")
+def speech_settings(tmp_path_factory: pytest.TempPathFactory) -> Settings:
+    """Settings whose cache keeps the joined model for this module."""
+    cache = tmp_path_factory.mktemp("cache")
+    made = Settings(cache_path=cache, whisper_device="cpu", offline=True, extract_workers=1)
+    if why := lacking(told(made)):
+        pytest.skip(why)
+    return made
+
+
+@pytest.fixture(scope="module")
+def speech(speech_settings: Settings) -> Iterator[ExtractionEngine]:
+    """One engine: its speech process loads the model once."""
+    engine = ExtractionEngine(speech_settings)
     yield engine
     engine.close()
 

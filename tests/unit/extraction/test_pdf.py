@@ -259,3 +259,53 @@ def test_letters_set_wide_are_words_and_no_columns(read: Reading) -> None:
     assert "LETTERSPACED HEADING" in got.text
     assert "123456" not in got.text.replace("  ", "-").replace(" ", "-")
     assert "ocr_pages" not in got.figures
+
+
+def one_by_one(page: Any, text: str, y: float, gap: float, *shifts: tuple[float, float]) -> None:
+    """Each letter by itself, with so much behind it, drawn once for each shift."""
+    font, x = pymupdf.Font("helv"), 72.0
+    for letter in text:
+        for dx, dy in shifts or ((0.0, 0.0),):
+            if letter != " ":
+                page.insert_text((x + dx, y + dy), letter, fontsize=12)
+        x += font.text_length(letter, 12) + gap
+
+
+@pytest.mark.parametrize("times", [2, 3])
+@pytest.mark.parametrize("shift", [(0.3, 0), (1.5, 1.5)])
+def test_letters_drawn_again_one_by_one_come_once(
+    read: Reading, shift: tuple[float, float], times: int
+) -> None:
+    document = pymupdf.open()
+    page = document.new_page()
+    shifts = [(shift[0] * time, shift[1] * time) for time in range(times)]
+    one_by_one(page, "Doubled words in a heading", 100, 0, *shifts)
+    for y, text in ((200, "11 22 33 44 55 66"), (240, "bookkeeper aabb 1000 ......")):
+        page.insert_text((72, y), text)
+    text = read("a.pdf", bytes(document.tobytes())).text
+    assert "Doubled words in a heading" in text or "Doubledwordsinaheading" in text
+    assert "11 22 33 44 55 66" in text
+    assert "bookkeeper aabb 1000" in text
+
+
+@pytest.mark.parametrize("gap", [2, 4, 6, 8])
+def test_letters_set_apart_are_words_and_letters_with_typed_blanks_are_not(
+    read: Reading, gap: float
+) -> None:
+    document = pymupdf.open()
+    page = document.new_page()
+    one_by_one(page, "SPACED HEADING", 100, gap)
+    one_by_one(page, "1234 5678", 140, gap)
+    page.insert_text((72, 180), "choose A B C D E F")
+    page.insert_text((72, 220), "A B C D E F")
+    # One string whose letters are set apart, with a typed blank between its words.
+    page.insert_text((72, 260), "plain")
+    contents = page.get_contents()[-1]
+    wide = f"q BT /helv 12 Tf {gap} Tc 72 400 Td (LOOSE TITLE) Tj ET Q".encode()
+    document.update_stream(contents, document.xref_stream(contents) + b"\n" + wide)
+    text = " ".join(read("a.pdf", bytes(document.tobytes())).text.split())
+    assert "SPACED HEADING" in text
+    assert "LOOSE TITLE" in text
+    assert "choose A B C D E F" in text
+    assert text.count("A B C D E F") == 2
+    assert "1 2 3 4" in text

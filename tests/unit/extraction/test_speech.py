@@ -7,7 +7,7 @@ import json
 import re
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from email.message import EmailMessage
 from pathlib import Path
 from typing import Any
@@ -22,9 +22,8 @@ from seoga.models import DocumentInfo, Section, SectionKind
 from seoga.settings import Settings
 from seoga.settings import settings as current
 from seoga_extraction.engine import ExtractionEngine
-from seoga_extraction.speech.weights import lacking
 
-from .recordings import ENGLISH, KOREAN, hangul, heard, joined, told, words
+from .recordings import ENGLISH, KOREAN, hangul, heard, joined, words
 
 JFK = (
     "And so my fellow Americans, ask not what your country can do for you, "
@@ -32,28 +31,10 @@ JFK = (
 )
 
 
-@pytest.fixture(scope="module")
-def config(tmp_path_factory: pytest.TempPathFactory) -> Settings:
-    """Settings whose cache keeps the joined model for this module."""
-    cache = tmp_path_factory.mktemp("cache")
-    made = Settings(cache_path=cache, whisper_device="cpu", offline=True, extract_workers=1)
-    if why := lacking(told(made)):
-        pytest.skip(why)
-    return made
-
-
-@pytest.fixture(scope="module")
-def engine(config: Settings) -> Iterator[ExtractionEngine]:
-    """One engine: its speech process loads the model once."""
-    engine = ExtractionEngine(config)
-    yield engine
-    engine.close()
-
-
 def test_lines_have_their_times_and_say_how_they_were_made(
-    engine: ExtractionEngine, handed: Path
+    speech: ExtractionEngine, handed: Path
 ) -> None:
-    info, sections = heard(engine, handed / "audio" / "whisper__jfk.flac")
+    info, sections = heard(speech, handed / "audio" / "whisper__jfk.flac")
     assert info.format == "audio"
     expected = {"audio.device": "cpu", "audio.language": "en"}
     assert expected.items() <= info.meta.items()
@@ -71,13 +52,13 @@ def test_lines_have_their_times_and_say_how_they_were_made(
     assert "ask not what your country can do for you" in words(sections)
 
 
-def test_few_words_of_english_clips_are_wrong(engine: ExtractionEngine, handed: Path) -> None:
+def test_few_words_of_english_clips_are_wrong(speech: ExtractionEngine, handed: Path) -> None:
     with (handed / "MANIFEST.tsv").open(encoding="utf-8", newline="") as stream:
         rows = csv.DictReader(stream, delimiter="\t", quoting=csv.QUOTE_NONE)
         truth = {row["path"]: row["ground_truth"].strip('"') for row in rows}
     wrong = said = 0
     for clip in ENGLISH:
-        _, sections = heard(engine, handed / clip)
+        _, sections = heard(speech, handed / clip)
         right = JFK if "jfk" in clip else truth[clip]
         errors, count = word_errors(right, words(sections))
         wrong, said = wrong + errors, said + count
@@ -98,28 +79,28 @@ def word_errors(right: str, got: str) -> tuple[int, int]:
 
 @pytest.mark.parametrize("suffix", ["flac", "m4a", "mp3", "ogg", "webm"])
 def test_every_container_gives_the_same_korean(
-    engine: ExtractionEngine, handed: Path, suffix: str
+    speech: ExtractionEngine, handed: Path, suffix: str
 ) -> None:
-    info, sections = heard(engine, handed / "audio_derived" / f"ko_leopard.{suffix}")
+    info, sections = heard(speech, handed / "audio_derived" / f"ko_leopard.{suffix}")
     assert info.meta["audio.language"] == "ko"
     assert hangul(words(sections)) >= 12
     assert "걸어갔다" in words(sections).replace(" ", "")
 
 
-def test_the_audio_track_of_a_video_is_read(engine: ExtractionEngine, handed: Path) -> None:
-    _, film = heard(engine, handed / "audio" / "docling__sample_10s_video-mp4.mp4")
-    _, sound = heard(engine, handed / "audio" / "docling__sample_10s_audio-mp3.mp3")
+def test_the_audio_track_of_a_video_is_read(speech: ExtractionEngine, handed: Path) -> None:
+    _, film = heard(speech, handed / "audio" / "docling__sample_10s_video-mp4.mp4")
+    _, sound = heard(speech, handed / "audio" / "docling__sample_10s_audio-mp3.mp3")
     wrong, said = word_errors(words(sound), words(film))
     assert said > 10
     assert wrong <= said * 0.1
 
 
 def test_a_recording_that_changes_its_language_keeps_both(
-    engine: ExtractionEngine, handed: Path, tmp_path: Path
+    speech: ExtractionEngine, handed: Path, tmp_path: Path
 ) -> None:
     path = joined([handed / ENGLISH[3], handed / KOREAN], tmp_path / "mixed.wav")
     for mixed in (path, handed / "audio_derived" / "mixed_ko_en_ko.mp3"):
-        _, sections = heard(engine, mixed)
+        _, sections = heard(speech, mixed)
         by_language = {one.meta["audio.language"]: one for one in sections}
         assert set(by_language) == {"ko", "en"}
         assert hangul(by_language["ko"].text) >= 5
@@ -131,8 +112,8 @@ def test_a_recording_that_changes_its_language_keeps_both(
     "name",
     ["audio/docling__silent_1s.wav", "audio/leopard__empty.wav", "audio_derived/silence_5s.mp3"],
 )
-def test_silence_gives_no_text(engine: ExtractionEngine, handed: Path, name: str) -> None:
-    info, sections = heard(engine, handed / name)
+def test_silence_gives_no_text(speech: ExtractionEngine, handed: Path, name: str) -> None:
+    info, sections = heard(speech, handed / name)
     assert info.format == "audio"
     assert sections == []
 
@@ -146,27 +127,27 @@ def test_silence_gives_no_text(engine: ExtractionEngine, handed: Path, name: str
         "audio/tika__testMP4_truncated.m4a",
     ],
 )
-def test_broken_recordings_are_corrupt(engine: ExtractionEngine, handed: Path, name: str) -> None:
+def test_broken_recordings_are_corrupt(speech: ExtractionEngine, handed: Path, name: str) -> None:
     with pytest.raises(ExtractionFailed) as failed:
-        heard(engine, handed / name)
+        heard(speech, handed / name)
     assert failed.value.reason is Reason.CORRUPT
 
 
 def test_answers_to_questions_about_recordings_are_heard(
-    engine: ExtractionEngine, handed: Path
+    speech: ExtractionEngine, handed: Path
 ) -> None:
     lines = (handed / "ground_truth" / "file_qa.jsonl").read_text(encoding="utf-8").splitlines()
     asked = [one for one in map(json.loads, lines) if one["files"][0].startswith("audio")]
     assert asked
     for one in asked:
-        _, sections = heard(engine, handed / one["files"][0])
+        _, sections = heard(speech, handed / one["files"][0])
         text = words(sections).casefold()
         assert text
         assert all(answer.casefold() in text for answer in one["answer_contains"])
 
 
 def test_a_recording_attached_to_a_mail_is_heard_and_nothing_comes_twice(
-    engine: ExtractionEngine, handed: Path, tmp_path: Path
+    speech: ExtractionEngine, handed: Path, tmp_path: Path
 ) -> None:
     mail = EmailMessage()
     mail["From"], mail["To"], mail["Subject"] = "a@b.c", "d@e.f", "Speech"
@@ -177,7 +158,7 @@ def test_a_recording_attached_to_a_mail_is_heard_and_nothing_comes_twice(
     mail.add_attachment("and *text*", filename="after.md")
     path = tmp_path / "mail.eml"
     path.write_bytes(mail.as_bytes())
-    info, *sections = engine.extract(path, "mail.eml")
+    info, *sections = speech.extract(path, "mail.eml")
     assert isinstance(info, DocumentInfo)
     assert info.format == "eml"
     texts = [one.text for one in sections if isinstance(one, Section)]
@@ -189,21 +170,21 @@ def test_a_recording_attached_to_a_mail_is_heard_and_nothing_comes_twice(
 
 
 def test_documents_are_read_while_a_recording_is(
-    engine: ExtractionEngine, handed: Path, tmp_path: Path
+    speech: ExtractionEngine, handed: Path, tmp_path: Path
 ) -> None:
     path = tmp_path / "note.md"
     path.write_text("# 회의록")
-    lines = engine.extract(handed / ENGLISH[1], "kennedy.mp3")
+    lines = speech.extract(handed / ENGLISH[1], "kennedy.mp3")
     assert isinstance(next(lines), DocumentInfo)
     read: list[object] = []
-    reader = threading.Thread(target=lambda: read.extend(engine.extract(path, path.name)))
+    reader = threading.Thread(target=lambda: read.extend(speech.extract(path, path.name)))
     reader.start()
     reader.join(30)
     assert len(read) == 2
     assert len(list(lines)) > 1
 
 
-def test_work_and_sound_are_counted(engine: ExtractionEngine, handed: Path) -> None:
+def test_work_and_sound_are_counted(speech: ExtractionEngine, handed: Path) -> None:
     def counted() -> tuple[float, float]:
         values = [
             metric.real.collect()[0].samples[0].value
@@ -212,7 +193,7 @@ def test_work_and_sound_are_counted(engine: ExtractionEngine, handed: Path) -> N
         return values[0], values[1]
 
     before = counted()
-    heard(engine, handed / KOREAN)
+    heard(speech, handed / KOREAN)
     after = counted()
     assert after[0] - before[0] == pytest.approx(2.2, abs=0.1)
     assert after[1] > before[1]
@@ -234,11 +215,13 @@ def test_without_a_model_the_file_waits_for_a_person(handed: Path, tmp_path: Pat
 
 
 @pytest.fixture
-def smoke(config: Settings, handed: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., int]:
+def smoke(
+    speech_settings: Settings, handed: Path, monkeypatch: pytest.MonkeyPatch
+) -> Callable[..., int]:
     """Runs `seoga smoke-audio --file` on a handed file; variables without their SEOGA_."""
 
     def run(name: str, **variables: str) -> int:
-        fixed = {"CACHE_PATH": str(config.cache_path), "WHISPER_DEVICE": "cpu"}
+        fixed = {"CACHE_PATH": str(speech_settings.cache_path), "WHISPER_DEVICE": "cpu"}
         for variable, value in (fixed | variables).items():
             monkeypatch.setenv(f"SEOGA_{variable}", value)
         current.cache_clear()
@@ -290,10 +273,10 @@ def answered(url: str, enough: Callable[[dict[str, Any]], object]) -> dict[str, 
 
 
 def test_the_service_says_what_speech_runs_on(
-    config: Settings, start_service: Callable[..., str]
+    speech_settings: Settings, start_service: Callable[..., str]
 ) -> None:
     url = start_service(
-        "extraction", SEOGA_CACHE_PATH=str(config.cache_path), SEOGA_WHISPER_DEVICE="cpu"
+        "extraction", SEOGA_CACHE_PATH=str(speech_settings.cache_path), SEOGA_WHISPER_DEVICE="cpu"
     )
     answer = answered(url, lambda found: found["speech"]["device"])
     assert answer["ready"] is True
@@ -302,10 +285,10 @@ def test_the_service_says_what_speech_runs_on(
 
 
 def test_a_service_that_needs_a_gpu_is_not_ready_without_one(
-    config: Settings, start_service: Callable[..., str]
+    speech_settings: Settings, start_service: Callable[..., str]
 ) -> None:
     url = start_service(
-        "extraction", SEOGA_CACHE_PATH=str(config.cache_path), SEOGA_REQUIRE_GPU="1"
+        "extraction", SEOGA_CACHE_PATH=str(speech_settings.cache_path), SEOGA_REQUIRE_GPU="1"
     )
     answer = answered(url, lambda found: "REQUIRE_GPU" in found.get("message", ""))
     assert answer["ready"] is False

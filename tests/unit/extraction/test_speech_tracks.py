@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import wave
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,29 +15,15 @@ from faster_whisper import decode_audio
 
 from seoga.errors import ExtractionFailed, Reason
 from seoga.models import Section
-from seoga.settings import Settings
 from seoga_extraction.engine import ExtractionEngine
 from seoga_extraction.limits import Limits
 from seoga_extraction.speech.media import MOST_TRACKS, mixed
 from seoga_extraction.speech.tracks import worth_hearing
-from seoga_extraction.speech.weights import lacking
 
-from .recordings import ENGLISH, KOREAN, heard, told, words
+from .recordings import ENGLISH, KOREAN, heard, words
 
 RATE = 16000
 Sound = np.ndarray[Any, np.dtype[np.float32]]
-
-
-@pytest.fixture(scope="module")
-def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ExtractionEngine]:
-    """One engine: its speech process loads the model once."""
-    cache = tmp_path_factory.mktemp("cache")
-    made = Settings(cache_path=cache, whisper_device="cpu", offline=True, extract_workers=1)
-    if why := lacking(told(made)):
-        pytest.skip(why)
-    engine = ExtractionEngine(made)
-    yield engine
-    engine.close()
 
 
 @pytest.fixture(scope="module")
@@ -71,19 +57,19 @@ def silence(seconds: float) -> Sound:
 
 
 def test_speech_in_the_second_track_is_heard(
-    engine: ExtractionEngine, korean: Sound, tmp_path: Path
+    speech: ExtractionEngine, korean: Sound, tmp_path: Path
 ) -> None:
-    info, sections = heard(engine, film(tmp_path / "x.mkv", [silence(11), korean]))
+    info, sections = heard(speech, film(tmp_path / "x.mkv", [silence(11), korean]))
     assert info.meta["audio.language"] == "ko"
     assert "거실" in words(sections)
     assert sections[0].heading_path == ()
 
 
 def test_tracks_of_their_own_are_parts_and_a_repeated_one_is_heard_once(
-    engine: ExtractionEngine, english: Sound, korean: Sound, tmp_path: Path
+    speech: ExtractionEngine, english: Sound, korean: Sound, tmp_path: Path
 ) -> None:
     tracks = [english, english * 0.5, korean]
-    _, sections = heard(engine, film(tmp_path / "x.mkv", tracks, ["Desktop", "Copy", "마이크"]))
+    _, sections = heard(speech, film(tmp_path / "x.mkv", tracks, ["Desktop", "Copy", "마이크"]))
     parts: dict[tuple[str, ...], list[Section]] = {}
     for one in sections:
         parts.setdefault(one.heading_path, []).append(one)
@@ -118,16 +104,16 @@ def test_the_hours_of_all_tracks_count_together(tmp_path: Path) -> None:
 
 
 def test_of_too_many_tracks_the_first_are_read_and_the_document_says_so(
-    engine: ExtractionEngine, korean: Sound, tmp_path: Path
+    speech: ExtractionEngine, korean: Sound, tmp_path: Path
 ) -> None:
     tracks = [korean, *[silence(1)] * (MOST_TRACKS - 1), korean]
-    info, sections = heard(engine, film(tmp_path / "x.mkv", tracks))
+    info, sections = heard(speech, film(tmp_path / "x.mkv", tracks))
     assert info.meta["note"] == f"Of {MOST_TRACKS + 1} sound tracks, {MOST_TRACKS} are read."
     assert words(sections).count("거실") == 1
 
 
 def test_channels_that_cancel_out_are_heard(
-    engine: ExtractionEngine, english: Sound, tmp_path: Path
+    speech: ExtractionEngine, english: Sound, tmp_path: Path
 ) -> None:
     path = tmp_path / "x.wav"
     both = np.stack([english, -0.95 * english], axis=1)
@@ -136,7 +122,7 @@ def test_channels_that_cancel_out_are_heard(
         out.setsampwidth(2)
         out.setframerate(RATE)
         out.writeframes((both * 32767).astype("<i2").tobytes())
-    _, sections = heard(engine, path)
+    _, sections = heard(speech, path)
     assert "country can do for you" in words(sections)
 
 

@@ -10,7 +10,7 @@ from functools import cache
 from typing import Any
 
 from seoga_extraction.format import pipes
-from seoga_extraction.formats.pdf.overprint import once, seen
+from seoga_extraction.formats.pdf.overprint import APART, joined_letters, once, seen
 from seoga_extraction.formats.pdf.pasted import Pasted, area, pasted, size
 from seoga_extraction.formats.pdf.rendering import mupdf, unturned
 from seoga_extraction.formats.pdf.tables import Word, fill, grids
@@ -68,8 +68,11 @@ def read(page: Any) -> PageLayer:
     """The text layer. Raises what the library raises for a broken page."""
     layer = page.get_textpage(flags=_flags())
     blocks = layer.extractDICT()["blocks"]
-    raw = (line for block in blocks for line in block.get("lines", ()))
-    lines = turned(seen([line for one in raw if (line := _line(one)) is not None]))
+    raw = [line for block in blocks for line in block.get("lines", ())]
+    made = [_line(one) for one in raw]
+    if any(line is not None and APART.fullmatch(line.text) for line in made):
+        made = _letters_joined(made, layer)
+    lines = turned(seen([line for line in made if line is not None]))
     # Without a single line or box on it no page has a table: to ask for paths costs as much
     # again as a third of the text.
     if any(block["type"] == _VECTOR for block in blocks):
@@ -155,6 +158,21 @@ def _line(raw: dict[str, Any]) -> Line | None:
         return None
     x0, y0, x1, y1 = raw["bbox"]
     return Line(x0, y0, x1, y1, text.strip(), widest["size"], bold, raw["dir"])
+
+
+def _letters_joined(lines: Sequence[Line | None], layer: Any) -> list[Line | None]:
+    """The lines with those set wide as words: asked again with the place of each character."""
+    blocks = layer.extractRAWDICT()["blocks"]
+    raw = [line for block in blocks for line in block.get("lines", ())]
+    if len(raw) != len(lines):
+        return list(lines)
+    out: list[Line | None] = []
+    for line, own in zip(lines, raw, strict=True):
+        if line is not None and line.direction == LEVEL and APART.fullmatch(line.text):
+            signs = [sign for span in own["spans"] for sign in span["chars"]]
+            line = line._replace(text=joined_letters(signs, line.size) or line.text)
+        out.append(line)
+    return out
 
 
 def _tables(page: Any, layer: Any, lines: Sequence[Line]) -> list[Line]:
