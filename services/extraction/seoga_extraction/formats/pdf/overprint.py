@@ -79,9 +79,9 @@ def _lettered(line: Line) -> Line:
     signs = "".join(line.text.split())
     for times in DRAWN:
         one = signs[::times]
-        if len(one) >= FEWEST_DRAWN and len(set(one)) >= DIFFERENT and one[0].isalpha():
-            if all(signs[at::times] == one for at in range(1, times)):
-                return line._replace(text=_every(line.text, times))
+        words = len(one) >= FEWEST_DRAWN and len(set(one)) >= DIFFERENT and one[0].isalpha()
+        if words and all(signs[at::times] == one for at in range(1, times)):
+            return line._replace(text=_every(line.text, times))
     return line
 
 

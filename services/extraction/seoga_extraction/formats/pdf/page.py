@@ -168,10 +168,11 @@ def _letters_joined(lines: Sequence[Line | None], layer: Any) -> list[Line | Non
         return list(lines)
     out: list[Line | None] = []
     for line, own in zip(lines, raw, strict=True):
-        if line is not None and line.direction == LEVEL and APART.fullmatch(line.text):
-            signs = [sign for span in own["spans"] for sign in span["chars"]]
-            line = line._replace(text=joined_letters(signs, line.size) or line.text)
-        out.append(line)
+        if line is None or line.direction != LEVEL or not APART.fullmatch(line.text):
+            out.append(line)
+            continue
+        signs = [sign for span in own["spans"] for sign in span["chars"]]
+        out.append(line._replace(text=joined_letters(signs, line.size) or line.text))
     return out
 
 
