@@ -130,6 +130,11 @@ class Dialect(Protocol):
         """The vectors in the JSON of an answer. Raises UnusableAnswer."""
         ...
 
+    def plainer(self) -> Dialect | None:
+        """The same, asking for nothing that servers of this protocol may not know; None where
+        there is no such thing."""
+        ...
+
     def digest_call(self) -> Call | None:
         """The request that tells which build of the model is there; None where there is none."""
         ...

@@ -41,9 +41,39 @@ def test_openai_is_sent_what_its_reference_says(
     assert call["body"] == {
         "model": "text-embedding-3-small",
         "input": ["one", "two is longer"],
-        "encoding_format": "float",
+        "encoding_format": "base64",
         "dimensions": 1536,
     }
+
+
+@pytest.mark.parametrize(
+    ("server", "asked"),
+    [
+        ("gives", ["base64", "base64"]),
+        ("ignores", ["base64", "float"]),
+        ("refuses", ["base64", "float", "float"]),
+        ("wide", ["base64", "float", "float"]),
+    ],
+)
+def test_a_server_that_gives_no_base64_is_asked_for_numbers_after_one_try(
+    fake: Fake, engine: EmbeddingEngine, spec_of: Spec, server: str, asked: list[str]
+) -> None:
+    (plain,) = good(engine.embed_passages([Passage("one")], spec_of("azure", dimension=1536)))
+    fake.rules(base64=server)
+    for _ in range(2):
+        (told,) = good(engine.embed_passages([Passage("one")], spec_of("openai")))
+        assert np.allclose(told.vectors, plain.vectors, atol=1e-6)
+    calls = fake.calls("/v1/embeddings")
+    assert [call["body"]["encoding_format"] for call in calls] == asked
+
+
+def test_a_refusal_that_has_another_reason_is_no_reason_to_ask_for_numbers(
+    fake: Fake, engine: EmbeddingEngine, spec_of: Spec
+) -> None:
+    fake.faults({"status": 400, "message": "This text is not allowed.", "times": 9})
+    with pytest.raises(EmbeddingFailed):
+        engine.embed_query("one", spec_of("openai"))
+    assert {call["body"]["encoding_format"] for call in fake.calls("/v1/embeddings")} == {"base64"}
 
 
 def test_azure_is_sent_what_its_reference_says(

@@ -217,6 +217,7 @@ def test_vectors_of_another_size_are_refused_and_the_size_named(
 def test_vectors_of_words_are_no_vectors(
     fake: Fake, engine: EmbeddingEngine, spec_of: Spec, provider: str
 ) -> None:
+    fake.rules(base64="ignores")
     fake.faults({"kind": "words", "path": "mbed", "times": 2})
     failed = fault_of(engine, spec_of(provider))
     assert failed.fault is ProviderFault.BAD_OUTPUT

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -231,7 +231,14 @@ def _action(
         return JSONResponse(results(protocol.name, asked[1], rules))
     if action == "chat":
         return JSONResponse(said(protocol, asked[1], rules))
-    return _embed(protocol, protocol.asked(*asked), *how)
+    return _embed(protocol, _encoded(protocol.asked(*asked), rules), *how)
+
+
+def _encoded(asked: Asked, rules: Rules) -> Asked:
+    """The request as a server takes it that knows base64 or not."""
+    if asked.encoding != "base64" or rules.base64 == "gives":
+        return asked
+    return replace(asked, encoding=rules.base64)
 
 
 def _embed(protocol: Protocol, asked: Asked, rules: Rules, fault: Fault | None) -> Response:

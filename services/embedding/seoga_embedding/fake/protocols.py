@@ -58,10 +58,14 @@ def _openai_asked(model: str, body: Body) -> Asked:
     return Asked(model or str(body["model"]), texts, int(body.get("dimensions", 0)), encoding)
 
 
+# What a vector is packed as, by what was asked for.
+_WIDTHS: Final = {"base64": "<f4", "wide": "<f8"}
+
+
 def _openai_vectors(asked: Asked, vectors: Vector, tokens: int) -> Body:
     def one(vector: Vector) -> Any:
-        if asked.encoding == "base64":
-            return base64.b64encode(vector.astype("<f4").tobytes()).decode("ascii")
+        if (width := _WIDTHS.get(asked.encoding)) is not None:
+            return base64.b64encode(vector.astype(width).tobytes()).decode("ascii")
         return numbers(vector)
 
     return {
@@ -264,6 +268,8 @@ def match(path: str) -> tuple[Protocol, str, str] | None:
 
 def refusal(asked: Asked, tokens: Sequence[int], rules: Rules) -> tuple[int, str, str] | None:
     """Status, message and code of what breaks a limit; None when all is well."""
+    if asked.encoding == "refuses":
+        return 422, "encoding_format: Input should be 'float'", ""
     if len(asked.texts) > rules.max_texts:
         count = len(asked.texts)
         return 413, f"batch size {count} > maximum allowed batch size {rules.max_texts}", ""

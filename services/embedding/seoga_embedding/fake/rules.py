@@ -49,7 +49,8 @@ class Rules(BaseModel):
     """Limits like a real provider's. `key` is what callers must show (empty: nothing); `models`
     are those that are there (empty: any); a text that holds a word of `refuse` is refused, with
     its number when `names_text`; one that holds `nan` or `zero` gets such a vector; a `blind` model
-    takes every Hangul word for the same, as English vocabularies do; `batches` are done at once,
+    takes every Hangul word for the same, as English vocabularies do; `base64`: vectors asked for so
+    are given, given as numbers, refused, or packed as float64; `batches` are done at once,
     held back or expire. An answer
     leaves `latency` seconds after its call came; more than `max_at_once` calls at once are told to
     slow down. Of all calls the share `mishap_share` (by `seed`) meets one of `mishaps`, in turn."""
@@ -70,6 +71,7 @@ class Rules(BaseModel):
     digest: str = "0123456789abcdef"
     version: str = "0.9.0"
     blind: bool = False
+    base64: Literal["gives", "ignores", "refuses", "wide"] = "gives"
     batches: Literal["done", "held", "expired"] = "done"
     answer: str = ""
     latency: float = Field(default=0.0, ge=0, le=60)

@@ -5,10 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from seoga_embedding.provider import Answer, Call, Endpoint, UnusableAnswer, Vector
+from seoga_embedding.provider import Answer, Call, Dialect, Endpoint, UnusableAnswer, Vector
 
 
-class Nameless:
+class Plain:
+    """A protocol whose servers all know what is asked."""
+
+    def plainer(self) -> Dialect | None:
+        """There is nothing to leave out."""
+        return None
+
+
+class Nameless(Plain):
     """A protocol that names neither the build of a model nor a version of its server."""
 
     def digest_call(self) -> Call | None:

@@ -22,10 +22,10 @@ from seoga_embedding.provider import (
     Role,
     UnusableAnswer,
 )
-from seoga_embedding.providers._protocol import bearer, count_in, in_order
+from seoga_embedding.providers._protocol import Plain, bearer, count_in, in_order
 
 
-class Ollama:
+class Ollama(Plain):
     """Speaks to one server."""
 
     def __init__(self, endpoint: Endpoint, row: ModelRow) -> None:

@@ -1,7 +1,9 @@
 """OpenAI and whatever speaks its `/v1/embeddings`: Groq, Together, LM Studio, vLLM, TEI, LocalAI.
 
 Protocol: OpenAI API reference, "Create embeddings". Vectors are asked for as base64 of little-
-endian float32 (a quarter of the bytes); servers that send lists instead are read too.
+endian float32 (a quarter of the bytes): OpenAI, Azure, vLLM, TEI, llama.cpp and Together give them.
+A server that refuses that, or sends lists all the same (LM Studio), is asked for numbers from then
+on.
 """
 
 from __future__ import annotations
@@ -37,10 +39,8 @@ _PUBLIC = "https://api.openai.com/v1"
 class OpenAI(Nameless):
     """Speaks to one endpoint."""
 
-    def __init__(self, endpoint: Endpoint, row: ModelRow) -> None:
-        self._endpoint = endpoint
-        # Others refuse the parameter, or the encoding, where it is not theirs.
-        self._public = urlsplit(endpoint.url).hostname == urlsplit(_PUBLIC).hostname
+    def __init__(self, endpoint: Endpoint, row: ModelRow, encoding: str = "base64") -> None:
+        self._endpoint, self._row, self._encoding = endpoint, row, encoding
         self._dimension = endpoint.dimension or (row.dimension if row.sizes else 0)
 
     def embed_call(self, texts: Sequence[str], role: Role) -> Call:
@@ -52,7 +52,7 @@ class OpenAI(Nameless):
     def body(self, texts: Sequence[str]) -> dict[str, Any]:
         """What is asked, model included."""
         asked: dict[str, Any] = {"model": self._endpoint.model, "input": list(texts)}
-        asked["encoding_format"] = "base64" if self._public else "float"
+        asked["encoding_format"] = self._encoding
         if self._dimension:
             asked["dimensions"] = self._dimension
         return asked
@@ -60,6 +60,12 @@ class OpenAI(Nameless):
     def read_vectors(self, body: Any, count: int) -> Answer:
         """Placed by the index that each vector carries: no order is promised."""
         return read_openai(body, count)
+
+    def plainer(self) -> OpenAI | None:
+        """Vectors as numbers."""
+        if self._encoding == "float":
+            return None
+        return type(self)(self._endpoint, self._row, "float")
 
 
 class OpenAIChat:

@@ -14,7 +14,7 @@ from seoga import metrics
 from seoga.errors import EmbeddingFailed, MissingDependency, ProviderFault
 from seoga_embedding.packing import bucket_of, pack, tokens_of
 from seoga_embedding.passages import Embedded
-from seoga_embedding.provider import Answer, Limits, ModelRow, Role, UnusableAnswer, Vector
+from seoga_embedding.provider import Answer, Dialect, Limits, ModelRow, Role, UnusableAnswer, Vector
 from seoga_embedding.registry import dialect_of
 from seoga_embedding.remote.caller import TRIES, Caller
 from seoga_embedding.remote.faults import CallFailed, Trouble
@@ -29,6 +29,13 @@ _PROBE: Final = "Seoga"
 # 8,192 numbers of 32 characters, and what stands around them.
 _VECTOR_BYTES: Final = 256 << 10
 _ANSWER_BYTES: Final = 1 << 20
+# How servers say that they do not know what is asked of them, where they say more than a status.
+_UNKNOWN: Final = re.compile(
+    r"(?i)encod|base64|unrecogni[sz]ed|unknown (?:name|field|parameter)|extra (?:field|input)|"
+    r"unprocessable|bad request|HTTP \d+( \w+)?$"
+)
+# No number of a vector is as large.
+_MOST: Final = 1e6
 
 
 class Sender:
@@ -43,6 +50,8 @@ class Sender:
         # Servers refuse `dimensions` where the model has one size: it is sent only where it must.
         sent = replace(caller.endpoint, dimension=asked if row.sizes else 0)
         self._dialect = dialect_of(caller.info)(sent, row)
+        # Whether the server is known to understand all that is asked of it.
+        self._settled = False
 
     @property
     def dimension(self) -> int:
@@ -50,7 +59,9 @@ class Sender:
         if not self._dimension:
             asked, own = self._caller.endpoint.dimension, self._probe()
             if asked not in (0, own):
-                self._dialect = dialect_of(self._caller.info)(self._caller.endpoint, self.row)
+                plain = self._dialect.plainer() is None
+                full = dialect_of(self._caller.info)(self._caller.endpoint, self.row)
+                self._dialect = (full.plainer() if plain else None) or full
             self._dimension = asked or own
         return self._dimension
 
@@ -248,7 +259,31 @@ class Sender:
 
     def _ask(self, texts: Sequence[str], role: Role, tries: int = TRIES) -> tuple[Answer, float]:
         """One request, tried again where that may help, and its seconds. Raises CallFailed."""
-        dialect = self._dialect
+        plainer = None if self._settled else self._dialect.plainer()
+        if plainer is None:
+            return self._asked(self._dialect, texts, role, tries)
+        try:
+            answer, seconds = self._asked(self._dialect, texts, role, tries)
+        except CallFailed as error:
+            refused = error.trouble in (Trouble.REQUEST, Trouble.INPUT)
+            if not (refused and _UNKNOWN.search(error.message)):
+                raise
+        else:
+            if _plausible(answer, self._dimension):
+                given = any(isinstance(one, np.ndarray) for one in answer.vectors)
+                self._settle(self._dialect if given else plainer)
+                return answer, seconds
+        # Where the plain form fails too, that is the answer.
+        asked = self._asked(plainer, texts, role, tries)
+        self._settle(plainer)
+        return asked
+
+    def _settle(self, dialect: Dialect) -> None:
+        self._dialect, self._settled = dialect, True
+
+    def _asked(
+        self, dialect: Dialect, texts: Sequence[str], role: Role, tries: int
+    ) -> tuple[Answer, float]:
         read_s = QUERY_READ_S if role == "query" else DOCUMENT_READ_S
         most = _ANSWER_BYTES + len(texts) * _VECTOR_BYTES
         call = replace(dialect.embed_call(texts, role), most_bytes=most)
@@ -257,6 +292,15 @@ class Sender:
             return dialect.read_vectors(body, len(texts)), seconds
         except (UnusableAnswer, TypeError, AttributeError) as error:
             raise CallFailed(Trouble.OUTPUT, f"sent an answer that is odd: {error}") from error
+
+
+def _plausible(answer: Answer, dimension: int) -> bool:
+    """False for numbers that no model gives: those of double width, read as float32."""
+    packed = [one for one in answer.vectors if isinstance(one, np.ndarray)]
+    with np.errstate(over="ignore", invalid="ignore"):
+        return not any(
+            (np.abs(one) > _MOST).any() or len(one) == 2 * dimension > 0 for one in packed
+        )
 
 
 def _parts(version: str) -> tuple[int, ...]:
