@@ -193,12 +193,7 @@ class KbSearch:
     def _ranked(
         self, query: Query, tracks: Tracks, scope: Scope, depth: int, bar: Bar
     ) -> list[Candidate]:
-        ids: dict[int, None] = {}
-        if tracks.keyword is not None and not scope.nothing:
-            ids.update(dict.fromkeys(tracks.keyword.candidates(scope, depth)))
-        if tracks.semantic is not None and not scope.nothing:
-            ids.update(dict.fromkeys(tracks.semantic.candidates(scope, depth)))
-        candidates = self._described(ids, query, tracks)
+        candidates = self._described(_candidates(tracks, scope, depth), query, tracks)
         self._scored(candidates, query, tracks)
         ranked = self._ordered(candidates, tracks, bar)
         if tracks.semantic is None:
@@ -345,6 +340,15 @@ class KbSearch:
                 f"{pending} of {total} chunks still to embed: those are found by keyword only."
             )
         return pending
+
+
+def _candidates(tracks: Tracks, scope: Scope, depth: int) -> set[int]:
+    """The ids of the best chunks of each track."""
+    if scope.nothing:
+        return set()
+    near = tracks.semantic.ahead(scope, depth) if tracks.semantic is not None else list
+    words = tracks.keyword.candidates(scope, depth) if tracks.keyword is not None else ()
+    return {*words, *near()}
 
 
 def _add_words(

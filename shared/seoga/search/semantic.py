@@ -4,9 +4,11 @@ are as near."""
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
-from collections.abc import Iterable
-from functools import cached_property
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache, cached_property
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -49,6 +51,13 @@ class SemanticTrack:
         self, conn: sqlite3.Connection, matrix: Matrix, generation: int, query: Float32
     ) -> None:
         self.conn, self.matrix, self.generation, self.query = conn, matrix, generation, query
+
+    def ahead(self, scope: Scope, limit: int) -> Callable[[], list[int]]:
+        """Gives `candidates` when it is called. In a large base they are looked for meanwhile, by
+        another thread: NumPy and SQLite leave the interpreter free for most of their time."""
+        if len(self.matrix.chunks) < sketchfile.LEAST:
+            return lambda: self.candidates(scope, limit)
+        return _threads().submit(self.candidates, scope, limit).result
 
     def candidates(self, scope: Scope, limit: int) -> list[int]:
         """Chunk ids by int8 score: the `limit` best of each language, so that the documents in one
@@ -155,6 +164,11 @@ class SemanticTrack:
         if scope.lang:
             allowed = np.where(allowed == LANGUAGES.index(scope.lang), allowed, GONE)
         return allowed
+
+
+@cache
+def _threads() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(os.cpu_count(), "vectors")
 
 
 def _closeness(scores: Float32, counts: NDArray[np.int64]) -> list[Closeness]:

@@ -177,3 +177,15 @@ def test_packed_vectors_are_exact_and_a_torn_row_is_refused() -> None:
     for data, count in ((pack(matrix)[:-1], 3), (b"", 0), (pack(matrix), 2)):
         with pytest.raises(StorageError, match="does not hold"):
             unpack(data, count)
+
+
+def test_counting_looks_at_no_passage(pair: Pair) -> None:
+    asked: list[str] = []
+    pair.reader.set_trace_callback(asked.append)
+    reading.kb_counts(pair.reader)
+    pair.reader.set_trace_callback(None)
+    counts = [sql for sql in asked if "count(*) FROM chunks" in sql]
+    assert len(counts) == 3
+    for sql in counts:
+        plan = pair.reader.execute(f"EXPLAIN QUERY PLAN {sql}").fetchall()
+        assert all("USING COVERING INDEX" in row[3] for row in plan), sql
