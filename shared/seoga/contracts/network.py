@@ -6,6 +6,7 @@ from __future__ import annotations
 import ssl
 import time
 from collections.abc import Iterable
+from functools import cache
 from typing import Any
 
 import httpcore
@@ -15,6 +16,22 @@ from seoga.contracts.deadline import remaining
 from seoga.contracts.stop import stoppable, stopped
 
 _LOOK_S = 0.2
+
+
+@cache
+def trusted() -> ssl.SSLContext:
+    """The system's authorities, where a company adds its own (or SSL_CERT_FILE, SSL_CERT_DIR name
+    them), and the usual ones besides."""
+    import certifi
+
+    trust = ssl.create_default_context()
+    trust.load_verify_locations(certifi.where())
+    return trust
+
+
+def nobody_trusted() -> ssl.SSLContext:
+    """For addresses that are not encrypted: made at once, and no certificate passes."""
+    return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 
 
 def letting_go(client: httpx.Client) -> httpx.Client:

@@ -24,6 +24,7 @@ class Trouble(StrEnum):
     INPUT = "input"  # a text is refused: narrow down to it
     SIZE = "size"  # the request as a whole is too large: halve it
     MODEL = "model"  # there is no such model
+    TLS = "tls"  # its certificate is not trusted: no call until that can have changed
     REQUEST = "request"  # a parameter is refused: the same for every text
     OUTPUT = "output"  # an answer that cannot be used
 
@@ -33,6 +34,7 @@ _FAULTS: Final = {
     Trouble.RATE: ProviderFault.RATE,
     Trouble.QUOTA: ProviderFault.RATE,
     Trouble.OUTAGE: ProviderFault.OUTAGE,
+    Trouble.TLS: ProviderFault.OUTAGE,
     Trouble.INPUT: ProviderFault.REJECTED,
     Trouble.SIZE: ProviderFault.REJECTED,
     Trouble.REQUEST: ProviderFault.REJECTED,

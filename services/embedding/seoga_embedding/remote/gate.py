@@ -25,7 +25,8 @@ FAILURES: Final = 4
 FIRST_PAUSE_S = 0.5
 OPEN_S = 30.0
 _LONGEST_OPEN_S: Final = 600.0
-# A refused key stays refused for the rest of a run, and a corrected one is another key.
+# A refused key stays refused for the rest of a run, and a corrected one is another key. A
+# certificate that is not trusted is as final.
 REFUSED_S = 300.0
 # What a provider may ask to wait within a run; beyond it the run ends, and a later one goes on.
 MOST_WAIT_S = 120.0
@@ -173,7 +174,7 @@ class Gate:
     def _failed(self, error: CallFailed, key: str, entered: float) -> None:
         now = time.monotonic()
         with self._lock:
-            if error.trouble in (Trouble.AUTH, Trouble.QUOTA):
+            if error.trouble in (Trouble.AUTH, Trouble.QUOTA, Trouble.TLS):
                 self._refused[key] = (now + REFUSED_S, error)
             if error.trouble not in _PASSING:
                 # It answered: whatever it said, it is there. What it says to all of them (no such

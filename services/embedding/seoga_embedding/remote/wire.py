@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import json
+import ssl
 import zlib
 from collections.abc import Iterator
 from contextlib import closing
@@ -15,7 +16,7 @@ import httpx
 
 from seoga import __version__
 from seoga.contracts.deadline import given, remaining, within
-from seoga.contracts.network import letting_go
+from seoga.contracts.network import letting_go, nobody_trusted, trusted
 from seoga.contracts.stop import stopped
 from seoga.errors import ConfigError
 from seoga_embedding.provider import Call, Endpoint
@@ -61,7 +62,7 @@ class Wire:
         calls: int = 8,
     ) -> None:
         """`calls`: how many may be under way at once."""
-        self._endpoint = endpoint
+        self._endpoint, address = endpoint, urlsplit(endpoint.url)
         self._client = client or letting_go(
             httpx.Client(
                 transport=transport,
@@ -73,8 +74,10 @@ class Wire:
                     "accept-encoding": "gzip",
                 },
                 follow_redirects=False,
+                # Reading the authorities of the world takes longer than many a call.
+                verify=trusted() if address.scheme == "https" else nobody_trusted(),
                 # A proxy of the environment is for the world outside, not for this machine.
-                trust_env=not _is_near(urlsplit(endpoint.url).hostname or ""),
+                trust_env=not _is_near(address.hostname or ""),
             )
         )
 
@@ -113,6 +116,8 @@ class Wire:
         except httpx.DecodingError as error:
             raise CallFailed(Trouble.OUTPUT, "sent an answer that cannot be unpacked") from error
         except httpx.HTTPError as error:
+            if (tls := _tls_error(error)) is not None:
+                raise _distrust(tls) from error
             raise self._outage(f"cannot be reached ({_name(error)})", "Is it running?") from error
         return self._accepted(response, ready)
 
@@ -219,6 +224,30 @@ def _unpacked(response: httpx.Response, most: int) -> Iterator[bytes]:
                 yield reader.decompress(reader.unconsumed_tail, most)
     except zlib.error as error:
         raise httpx.DecodingError(str(error)) from error
+
+
+def _tls_error(error: BaseException | None) -> ssl.SSLError | None:
+    """What of an encrypted connection failed, if that is what failed."""
+    while error is not None and not isinstance(error, ssl.SSLError):
+        error = error.__cause__ or error.__context__
+    # An end in the middle is an end like any other.
+    return None if isinstance(error, ssl.SSLEOFError | ssl.SSLZeroReturnError) else error
+
+
+def _distrust(error: ssl.SSLError) -> CallFailed:
+    """The same for every call until a person does something."""
+    if isinstance(error, ssl.SSLCertVerificationError):
+        return CallFailed(
+            Trouble.TLS,
+            f"has a certificate that is not trusted: {error.verify_message.rstrip('.')}.",
+            "Renew it, or give the name that it was made for; where it is your own, name it or the"
+            " authority that signed it (PEM) in SSL_CERT_FILE of the embedding service.",
+        )
+    return CallFailed(
+        Trouble.TLS,
+        f"cannot be spoken to over TLS ({error.reason or error})",
+        "Is it an http address?",
+    )
 
 
 def _timeout(read_s: float) -> httpx.Timeout:

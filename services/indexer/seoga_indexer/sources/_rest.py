@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-import ssl
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from functools import cache, cached_property
+from functools import cached_property
 from random import SystemRandom
 from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 from urllib.parse import urljoin, urlsplit
@@ -75,8 +74,10 @@ class Rest:
     def _client(self) -> httpx.Client:
         import httpx
 
+        from seoga.contracts.network import trusted
+
         timeout = httpx.Timeout(connect=10.0, read=60.0, write=60.0, pool=60.0)
-        return httpx.Client(verify=_trust(), timeout=timeout)
+        return httpx.Client(verify=trusted(), timeout=timeout)
 
     def json(
         self, path: str, params: Mapping[str, str] | None = None, body: Any = None
@@ -267,13 +268,3 @@ class Rest:
         self._end = self._end or SourceUnavailable("stopped")
         if "_client" in self.__dict__:
             self._client.close()
-
-
-@cache
-def _trust() -> ssl.SSLContext:
-    """The system's authorities, where a company adds its own, and the usual ones besides."""
-    import certifi
-
-    trust = ssl.create_default_context()
-    trust.load_verify_locations(certifi.where())
-    return trust
