@@ -17,6 +17,12 @@ from seoga.settings import metrics_dir
 _LOOK_EVERY_S = 1.0
 
 
+def on_starting(master: Any) -> None:
+    """Ctrl-C ends a service as SIGTERM does: gunicorn's own way lets no run write down that it was
+    stopped."""
+    master.handle_int = master.handle_quit = master.handle_term
+
+
 def post_worker_init(worker: Any) -> None:
     """A worker is about to serve: without its master it would hold port and lease for ever."""
     watch = threading.Thread(target=_end_with, args=(worker.ppid,), name="master", daemon=True)
