@@ -193,16 +193,18 @@ def _mapped(at: _At, old: Matrix | None) -> Matrix | None:
     if old is None or old.name != found.path.name or len(old.records) > len(rows):
         old = _empty(found.path.name, rows.dtype)
     fresh = rows[len(old.records) :]
+    sketch = sketchfile.mapped(found.path, len(rows), at.dimension)
     matrix = Matrix(
         at.commit,
         old.name,
         rows,
         np.concatenate([old.chunks, fresh["chunk"]]),
         np.concatenate([old.languages, fresh["lang"]]),
-        np.concatenate([old.scales, fresh["scale"]]),
+        # With a sketch only few are asked for: they may stay where they are.
+        rows["scale"] if sketch is not None else np.ascontiguousarray(rows["scale"]),
         np.concatenate([old.penalties, fresh["penalty"]]),
         _last_gone(at),
-        sketch=sketchfile.mapped(found.path, len(rows), at.dimension),
+        sketch=sketch,
     )
     went = matrixfile.gone(at.conn, at.generation, matrix.chunks, old.last_gone)
     matrix.languages[went] = GONE
