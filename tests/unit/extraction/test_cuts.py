@@ -18,7 +18,6 @@ from seoga_extraction.formats.pdf import bookmarks, remarks, stream
 from seoga_extraction.formats.xlsx import extras, rows, sheet, strings, workbook
 from seoga_extraction.limits import Limits
 from seoga_extraction.ooxml import charts, drawing
-from seoga_extraction.speech.repetition import collapse
 
 from . import test_pptx as pptx
 from . import test_xlsx as xlsx
@@ -191,14 +190,12 @@ def test_a_file_says_three_of_its_cuts_and_how_many_more_there_are(tmp_path: Pat
         source.tell_cuts()
 
 
-def test_long_alternative_texts_and_lines_of_speech_are_whole(events: Ending) -> None:
+def test_long_alternative_texts_are_whole() -> None:
     long = "A map of Seoul with all its rivers. " * 300
     said = drawing.alternative(
         shape(f"{long}Description automatically generated with high confidence")
     )
     assert said == long.strip()
-    words = " ".join(f"word{number}" for number in range(900))
-    assert collapse(words) == words
 
 
 def shape(description: str) -> object:

@@ -15,16 +15,14 @@ SHORTEST = 8
 _WORDS = re.compile(r"[\W_]+")
 # So often a part without letters must follow itself.
 FIGURES = 10
-# Bounds the work of the expression; a line of speech is far shorter, and what is longer stands.
+# Bounds the work of the expression; a line of speech, of so many tokens at most, is far shorter.
 MAX_CHARS = 2000
 
 
 def collapse(text: str) -> str:
     """The text with each part that follows itself four times or more once. Numbers stay: 10000."""
     # The last copy of a part has no space behind it.
-    if len(text) > MAX_CHARS:
-        return collapse(text[:MAX_CHARS]) + text[MAX_CHARS:]
-    return _LOOP.sub(_once, text + " ").strip()
+    return _LOOP.sub(_once, text[:MAX_CHARS] + " ").strip()
 
 
 def _once(found: re.Match[str]) -> str:
