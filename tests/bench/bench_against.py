@@ -1,23 +1,30 @@
-"""Two other systems on the same passages, with the same vectors: LanceDB (hybrid), Haystack (BM25).
+"""Other systems on the same passages: LanceDB (hybrid, same vectors), Haystack and qmd (BM25).
 
     .venv/bin/pip install lancedb haystack-ai     # they are no part of the project
+    npm install -g @tobilu/qmd                    # Node 22; its models come from a hub
     make bench NAME=against                       # SETS="korquad_ko xquad_en" asks fewer
 
+Asked are the first QUESTIONS=100 of each set, and those who are installed.
 Each handed set is indexed once by Seoga; the others get its chunks, titles before them, and its
 vectors (one row a window). LanceDB: full-text index over letters in pairs and threes ("ngram", its
 better one for Korean) and over words with stems, its own hybrid search with reciprocal rank
-fusion; Haystack: BM25 in memory with its own tokens. Printed for each: nDCG@10, milliseconds a
-question (median) in this process, seconds to put everything in, and the ratios to Seoga.
+fusion; Haystack: BM25 in memory with its own tokens; qmd: `qmd search`, a process a question, so
+that its time says little. Printed for each: nDCG@10, milliseconds a question (median), seconds to
+put everything in, and the ratios to Seoga.
 """
 
 from __future__ import annotations
 
+import json
 import os
+import shutil
+import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
 from contextlib import closing
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from statistics import mean, median
@@ -34,6 +41,7 @@ from seoga.settings import Settings
 from seoga.storage import generations, vectors
 from seoga.wiring import Stack
 
+QUESTIONS = int(os.environ.get("QUESTIONS", "100"))
 SETS = "korquad_ko strategyqa_ko xquad_en scifact_en xl_ko2en_react_fastapi"
 CANDIDATES = 60
 SPEC = EmbeddingSpec("builtin")
@@ -100,6 +108,34 @@ def haystack(rows: Rows, _: Path) -> Asked:
     return ask
 
 
+def qmd(rows: Rows, folder: Path) -> Asked:
+    """A qmd collection with a file a chunk, its text alone: the folder's names say nothing."""
+    command = shutil.which("qmd")
+    if command is None:
+        raise ImportError("qmd")
+    files = folder / "qmd"
+    files.mkdir(parents=True)
+    for chunk, text in rows.texts.items():
+        (files / f"{chunk}.md").write_text(text, encoding="utf-8")
+    environment = {**os.environ, "XDG_CACHE_HOME": f"{folder}/c", "XDG_CONFIG_HOME": f"{folder}/d"}
+
+    def run(*words: str) -> str:
+        told = subprocess.run(
+            [command, *words], env=environment, stdout=subprocess.PIPE, check=True, text=True
+        )
+        return told.stdout
+
+    run("collection", "add", str(files), "--name", "chunks")
+
+    def ask(question: str, _: Any) -> list[str]:
+        found = run("search", question, "--format", "json", "-n", str(CANDIDATES))
+        # Where it finds nothing it says so in words.
+        hits = json.loads(found) if found.lstrip().startswith("[") else []
+        return rows.documents_of([int(Path(hit["file"]).stem) for hit in hits])
+
+    return ask
+
+
 OTHERS: dict[str, Callable[[Rows, Path], Asked]] = {
     "lancedb ngram": lambda rows, folder: lance(
         rows,
@@ -112,12 +148,16 @@ OTHERS: dict[str, Callable[[Rows, Path], Asked]] = {
     ),
     "lancedb words": lambda rows, folder: lance(rows, folder / "words"),
     "haystack": haystack,
+    "qmd": qmd,
 }
+# Those that look for words alone.
+WORDS = ("haystack", "qmd")
 
 
 def compared(asked: evaluation.Prepared, stack: Stack, folder: Path) -> None:
     """Prints a line for Seoga in two modes and for each of the others."""
-    bench = asked.bench
+    bench = replace(asked.bench, queries=dict(list(asked.bench.queries.items())[:QUESTIONS]))
+    asked = replace(asked, bench=bench)
     own = {}
     for mode in ("auto", "bm25"):
         evaluation.ask(asked, SearchRequest("warm", mode=mode), stack.embedding)
@@ -128,7 +168,11 @@ def compared(asked: evaluation.Prepared, stack: Stack, folder: Path) -> None:
     wanted = [one for one in bench.queries if one in bench.relevant]
     for name, make in OTHERS.items():
         started = time.perf_counter()
-        ask = make(rows, folder)
+        try:
+            ask = make(rows, folder)
+        except ImportError as error:
+            print(f"  {name:24} is not installed ({error.name or error})")
+            continue
         built = time.perf_counter() - started
         gains, spent = [], []
         for one in wanted:
@@ -139,7 +183,7 @@ def compared(asked: evaluation.Prepared, stack: Stack, folder: Path) -> None:
             spent.append(1e3 * (time.perf_counter() - begun))
             gains.append(evaluation.ndcg(found, bench.relevant[one]))
         score, ms = mean(gains), median(spent)
-        best = own["bm25" if name == "haystack" else "auto"]
+        best = own["bm25" if name in WORDS else "auto"]
         print(
             f"  {name:24} nDCG@10 {score:.3f}   {ms:7.1f} ms   in {built:5.1f} s;"
             f" seoga/{name.split()[0]}: nDCG {best[0] / score:.2f}, time {best[1] / ms:.2f}",

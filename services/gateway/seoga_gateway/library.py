@@ -4,7 +4,7 @@ port."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import closing, suppress
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -26,7 +26,7 @@ from seoga.search import readers
 from seoga.search.engine import SearchAnswer, SearchRequest, query_vector, search
 from seoga.search.lifecycle import LIFECYCLES
 from seoga.storage import reading
-from seoga.storage.database import open_reader, reader_if_any
+from seoga.storage.database import reader_if_any
 from seoga.storage.jobs import Queue, QueueState
 from seoga.storage.leases import WRITER, holder
 from seoga.storage.migrate import schema_version
@@ -171,7 +171,7 @@ class Library:
     ) -> tuple[Kb, reading.StoredChunk, Sequence[reading.StoredChunk]]:
         """A chunk and its neighbours. Raises NotFound for an id that names nothing (any more)."""
         kb = self._indexed(kb_id)
-        with closing(open_reader(kb.db_path)) as conn:
+        with readers.reading(kb.db_path) as conn:
             found = reading.chunk(conn, chunk_id)
             return kb, found, reading.neighbours(conn, chunk_id)
 
@@ -181,7 +181,7 @@ class Library:
         """Part of an indexed document's text; nothing else of the disk is ever read. Raises
         NotFound for a name that is not in the index."""
         kb = self._indexed(kb_id)
-        with closing(open_reader(kb.db_path)) as conn:
+        with readers.reading(kb.db_path) as conn:
             found = reading.find_document(conn, document)
             if not found.text_chars:
                 why = found.detail or found.reason or "it is empty"
@@ -304,7 +304,7 @@ def _overview(kb: Kb) -> Overview:
     if not kb.db_path.exists():
         return Overview(kb)
     try:
-        with closing(open_reader(kb.db_path)) as conn:
+        with readers.reading(kb.db_path) as conn:
             counts, bare = reading.kb_counts(conn), reading.unserved_count(conn)
             schema = schema_version(conn)
             running = holder(conn, WRITER) is not None
