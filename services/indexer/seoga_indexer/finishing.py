@@ -22,8 +22,9 @@ if TYPE_CHECKING:
 # What `Finishing.finish` is asked for.
 TASK = f"{__name__}:finish"
 
-# The texts of a chunk, one after another: those of its key, of its place and of its tokens.
-_KEY, _WHERE, _TEXTS = 5, 9, 14
+# The texts of a chunk, one after another: those of its key, of its place, of its tokens, and its
+# terms.
+_KEY, _WHERE, _TOKENS, _TEXTS = 5, 9, 14, 15
 
 # The path of a file, its title where it says none itself, and the sizes of chunks.
 Told = tuple[str, str, tuple[int, int, int]]
@@ -53,6 +54,7 @@ def _texts(chunks: Iterable[PackedChunk]) -> list[str]:
         out += one.key
         out += one.where
         out += one.tokens
+        out.append(one.terms)
     return out
 
 
@@ -68,5 +70,5 @@ def taken(made: Made, row: FileRow, versions: Versions) -> PackedFile:
 def _chunks(numbers: Sequence[tuple[int, int, int]], texts: Sequence[str]) -> Iterator[PackedChunk]:
     parts = zip(*[iter(texts)] * _TEXTS, strict=True)
     for ordinal, ((start, end, words), part) in enumerate(zip(numbers, parts, strict=True)):
-        key, where, tokens = part[:_KEY], part[_KEY:_WHERE], Tokens._make(part[_WHERE:])
-        yield PackedChunk(ordinal, start, end, key, where, tokens, words)
+        key, where, tokens = part[:_KEY], part[_KEY:_WHERE], Tokens._make(part[_WHERE:_TOKENS])
+        yield PackedChunk(ordinal, start, end, key, where, tokens, words, part[_TOKENS])

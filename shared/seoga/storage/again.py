@@ -41,9 +41,8 @@ def packed_again(conn: sqlite3.Connection, file_id: int) -> PackedFile | None:
 
 def _chunk(row: tuple[Any, ...]) -> PackedChunk:
     ordinal, start, end, *words = row
-    return PackedChunk._make(
-        (ordinal, start, end, tuple(words[:5]), tuple(words[5:9]), Tokens(*words[9:14]), words[14])
-    )
+    key, where, tokens = tuple(words[:5]), tuple(words[5:9]), Tokens(*words[9:14])
+    return PackedChunk._make((ordinal, start, end, key, where, tokens, words[14], tokens.terms()))
 
 
 def _settled(row: FileRow) -> FileRow:

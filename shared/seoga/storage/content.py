@@ -54,6 +54,7 @@ class Changes:
     next_id: int
     inserted: list[tuple[object, ...]] = field(default_factory=list)
     indexed: list[tuple[int, Tokens]] = field(default_factory=list)
+    counted: list[str] = field(default_factory=list)
     moved: list[tuple[object, ...]] = field(default_factory=list)
     again: list[tuple[int]] = field(default_factory=list)
     dropped: list[tuple[int]] = field(default_factory=list)
@@ -90,7 +91,9 @@ class Changes:
     def retitle(self, conn: sqlite3.Connection, file_id: int, title: str) -> None:
         """Plans a new title field for all chunks of a file."""
         for row in stored(conn, file_id):
-            self._reindex(row[0], Tokens(*row[7:12]), Tokens(title, *row[8:12]))
+            old, new = Tokens(*row[7:12]), Tokens(title, *row[8:12])
+            if old != new:
+                self._reindex(row[0], old, new, new.terms())
 
     def apply(self, conn: sqlite3.Connection) -> None:
         """Writes what was planned. Vectors of dropped chunks go by cascade."""
@@ -110,7 +113,7 @@ class Changes:
         put(conn, _INSERT_CHUNK, self.inserted)
         conn.executemany(_INSERT_FTS, [(chunk_id, *tokens) for chunk_id, tokens in self.indexed])
         # All at once: a loop in C, where one for each chunk costs three times as much.
-        self.terms.update(chain.from_iterable(tokens.terms() for _, tokens in self.indexed))
+        self.terms.update(" ".join(self.counted).split())
         _count_terms(conn, self.terms)
 
     def _add(self, file_id: int, packed: PackedChunk) -> str:
@@ -124,31 +127,32 @@ class Changes:
                 packed.words,
             )
         )
-        self._index(chunk_id, packed.tokens)
+        self._index(chunk_id, packed.tokens, packed.terms)
         return self.state.value
 
     def _keep(self, old: tuple[int, str, Tokens], packed: PackedChunk, reuse: bool) -> str:
         chunk_id, state, tokens = old
         self.moved.append((packed.ordinal, packed.start, packed.end, *packed.where, chunk_id))
-        self._reindex(chunk_id, tokens, packed.tokens, anew=not reuse)
+        if not reuse or tokens != packed.tokens:
+            self._reindex(chunk_id, tokens, packed.tokens, packed.terms)
         if reuse:
             return state
         self.again.append((chunk_id,))
         return self.state.value
 
-    def _reindex(self, chunk_id: int, old: Tokens, new: Tokens, *, anew: bool = False) -> None:
-        if anew or old != new:
-            self.unindexed.append((chunk_id,))
-            self.terms.subtract(old.terms())
-            self._index(chunk_id, new)
+    def _reindex(self, chunk_id: int, old: Tokens, new: Tokens, terms: str) -> None:
+        self.unindexed.append((chunk_id,))
+        self.terms.subtract(old.terms().split())
+        self._index(chunk_id, new, terms)
 
-    def _index(self, chunk_id: int, tokens: Tokens) -> None:
+    def _index(self, chunk_id: int, tokens: Tokens, terms: str) -> None:
         self.indexed.append((chunk_id, tokens))
+        self.counted.append(terms)
 
     def _drop(self, chunk_id: int, tokens: Tokens) -> None:
         self.dropped.append((chunk_id,))
         self.unindexed.append((chunk_id,))
-        self.terms.subtract(tokens.terms())
+        self.terms.subtract(tokens.terms().split())
 
 
 def begin(conn: sqlite3.Connection, state: ChunkState) -> Changes:

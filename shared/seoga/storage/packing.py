@@ -26,7 +26,8 @@ Key = tuple[str, str, str, str, str]
 class PackedChunk(NamedTuple):
     """`key` are the words by which a chunk is known again: text, heading path (JSON), header row,
     context, keywords; `words` is a hash of it. `where` is place (JSON), kind, language and meta
-    (JSON)."""
+    (JSON). `terms` are those of the tokens, each once, between spaces: found out here, so that the
+    one process that writes has only to count them."""
 
     ordinal: int
     start: int
@@ -35,6 +36,7 @@ class PackedChunk(NamedTuple):
     where: tuple[str, str, str, str]
     tokens: Tokens
     words: int
+    terms: str
 
 
 class PackedFile(NamedTuple):
@@ -65,7 +67,8 @@ def _pack_chunk(prepared: PreparedChunk) -> PackedChunk:
     key = (chunk.text, heading, chunk.header_row, prepared.context, prepared.keywords)
     where = _where(chunk, prepared.lang)
     return PackedChunk(
-        chunk.ordinal, chunk.start, chunk.end, key, where, prepared.tokens, _hash(key)
+        *(chunk.ordinal, chunk.start, chunk.end, key, where, prepared.tokens, _hash(key)),
+        prepared.tokens.terms(),
     )
 
 
@@ -73,7 +76,7 @@ def with_context(chunk: PackedChunk, context: str, keywords: str, tokens: Tokens
     """The same chunk with what an LLM says of it, and the keyword index of both."""
     text, heading, header, *_ = chunk.key
     key = (text, heading, header, context, keywords)
-    return chunk._replace(key=key, tokens=tokens, words=_hash(key))
+    return chunk._replace(key=key, tokens=tokens, words=_hash(key), terms=tokens.terms())
 
 
 def _hash(key: Key) -> int:

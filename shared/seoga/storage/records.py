@@ -107,9 +107,9 @@ class Tokens(NamedTuple):
     context: str = ""
     keywords: str = ""
 
-    def terms(self) -> set[str]:
-        """The distinct terms of all fields."""
-        return set(" ".join(self).split())
+    def terms(self) -> str:
+        """The terms of all fields, each once, between spaces."""
+        return " ".join(dict.fromkeys(" ".join(self).split()))
 
 
 @dataclass(frozen=True, slots=True)

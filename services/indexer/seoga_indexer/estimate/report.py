@@ -223,7 +223,7 @@ def stored_file(store: DocumentStore, known: KnownFile) -> PackedFile:
     title = found.title if found else ""
     row = FileRow(known.label, known.path, known.size, known.mtime_ns, 0, title=title)
     chunks = [
-        PackedChunk(at, 0, 0, words.key, ("{}", "", "", "{}"), Tokens(), 0)
+        PackedChunk(at, 0, 0, words.key, ("{}", "", "", "{}"), Tokens(), 0, "")
         for at, words in enumerate(store.words(known.id))
     ]
     return PackedFile(row, b"", b"", 0, chunks)
