@@ -26,6 +26,7 @@ from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import replace
 from importlib import import_module
+from math import inf
 from pathlib import Path
 from statistics import mean, median
 from typing import Any
@@ -85,7 +86,7 @@ def lance(rows: Rows, folder: Path, **tokens: Any) -> Asked:
             ],
         )
     )
-    table.create_fts_index("text", **tokens)
+    table.create_index("text", config=import_module("lancedb.index").FTS(**tokens))
 
     def ask(question: str, vector: Any) -> list[str]:
         query = table.search(query_type="hybrid").vector(vector).text(question).limit(CANDIDATES)
@@ -186,7 +187,8 @@ def compared(asked: evaluation.Prepared, stack: Stack, folder: Path) -> None:
         best = own["bm25" if name in WORDS else "auto"]
         print(
             f"  {name:24} nDCG@10 {score:.3f}   {ms:7.1f} ms   in {built:5.1f} s;"
-            f" seoga/{name.split()[0]}: nDCG {best[0] / score:.2f}, time {best[1] / ms:.2f}",
+            f" seoga/{name.split()[0]}: nDCG {best[0] / score if score else inf:.2f},"
+            f" time {best[1] / ms:.2f}",
             flush=True,
         )
 
