@@ -10,6 +10,7 @@ import pytest
 from PIL import Image, ImageDraw, ImageFont
 
 from seoga.models import Place, SectionKind
+from seoga_extraction.formats.pdf.pasted import shows_lines
 from seoga_extraction.ocr import tesseract
 
 from .drawn import PARAGRAPHS, opened, page_of
@@ -126,6 +127,12 @@ def test_photographs_charts_and_logos_are_not_recognised(
     assert not images
     assert not got.of(SectionKind.PAGE)[0].meta
     assert "line 9" in got.text
+
+
+def test_no_photograph_of_many_is_taken_for_lines_of_text() -> None:
+    # The noise of each is another: a bound that is nearly met is passed by one of three.
+    assert not any(shows_lines(photograph().resize((660, 361))) for _ in range(30))
+    assert shows_lines(scan(1, 2).resize((660, 361)))
 
 
 def test_small_pictures_and_backgrounds_are_not_recognised(

@@ -123,7 +123,8 @@ def shows_lines(image: Image) -> bool:
 
     shades = image.histogram()
     shade = shades.index(max(shades))
-    if sum(shades[max(shade - CONTRAST, 0) : shade + CONTRAST]) < PAPER * sum(shades):
+    near = CONTRAST // 2
+    if sum(shades[max(shade - near, 0) : shade + near]) < PAPER * sum(shades):
         return False
     paper = PIL.Image.new("L", image.size, shade)
     ink = ImageChops.difference(image, paper).point([255 * (n > CONTRAST) for n in range(256)])
