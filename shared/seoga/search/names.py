@@ -8,7 +8,15 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from seoga.search.nameindex import Key, NameIndex, keys_of_file, rows_of
-from seoga.search.references import Reference, folded, keys_of, number_key, path_key, stem_key
+from seoga.search.references import (
+    FAMILIES,
+    Reference,
+    folded,
+    keys_of,
+    number_key,
+    path_key,
+    stem_key,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +46,9 @@ class Names:
 
     def _among(self, key: Key, referrer: Name) -> Name | None:
         found = self._found.get(key, [])
+        if key[0] == "number" and key[1].startswith(":"):
+            # A bare number says nothing outside the folder that counts so.
+            found = [one for one in found if _beside(one, referrer)]
         if not found and key[0] == "number":
             found = self._of_family(key[1], referrer)
         if len(found) <= 1:
@@ -50,11 +61,15 @@ class Names:
         family, _, number = key.partition(":")
         if family:
             bare = self._found.get(("number", f":{number}"), [])
-            folder = folded(referrer.path).rpartition("/")[0]
-            same = [one for one in bare if folded(one.path).rpartition("/")[0] == folder]
+            same = [one for one in bare if family in FAMILIES and _beside(one, referrer)]
             return same if len(same) == 1 else [one for one in bare if _in_folder(one, family)]
         own = number_key(stem_key(folded(referrer.path)))
         return self._found.get(("number", f"{own.partition(':')[0]}:{number}"), [])
+
+
+def _beside(name: Name, referrer: Name) -> bool:
+    own, other = (folded(each.path).rpartition("/")[0] for each in (name, referrer))
+    return name.label == referrer.label and own == other
 
 
 def _in_folder(name: Name, family: str) -> bool:

@@ -99,6 +99,7 @@ _HEDGED = re.compile(
     r"|can be)\s*$",
     re.IGNORECASE,
 )
+_LINKED = re.compile(r"\[[^\[\]]{0,200}\](?:\([^()]{0,300}\))?|`[^`]{1,300}`")
 _CLAUSE_END = re.compile(r"[.;](?:\s|$)")
 _ISO = re.compile(r"(?<!\d)(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})(?!\d)")
 _DAY_MONTH = re.compile(r"(?<!\d)(\d{1,2})[- ]([A-Za-z]{3})[a-z]*[- ,]{1,2}(\d{4})(?!\d)")
@@ -182,11 +183,17 @@ class _Reading:
             self._add(self.by, text[found.end() :])
 
     def _add(self, into: dict[Reference, None], rest: str) -> None:
+        # "[2. Title](file.md)" is one reference, whatever stands in it.
+        bare = _LINKED.sub(lambda link: "x" * len(link[0]), rest)
         for pattern in (_CLAUSE_END, _BY, _OF):
-            rest = _before(pattern, rest)
+            bare = _before(pattern, bare)
+        rest = rest[: len(bare)]
         words = rest.strip(" \t:*_\"'()")
         loose = [Reference(words, (words,), loose=True)] if 2 < len(words) <= 100 else []
-        into.update(dict.fromkeys(references_in(rest, numbers=True) or loose))
+        found = references_in(rest, numbers=True)
+        # "Use HTTP 2" may be a title that has an identifier in it.
+        titled = all(one.targets[0] == one.text for one in found)
+        into.update(dict.fromkeys([*found, *(loose if titled else ())]))
 
     def result(self) -> Stated:
         return Stated(
