@@ -8,6 +8,7 @@ import sqlite3
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -27,6 +28,11 @@ STATING: Final = (
 )
 _KBS_KEPT = 64
 _DAYS_KEPT = 8
+
+
+def today() -> str:
+    """The ISO day that a search without `as_of` asks about."""
+    return datetime.now().astimezone().date().isoformat()
 
 
 class Problem(NamedTuple):
@@ -51,7 +57,8 @@ class Lifecycle:
     _days: dict[str, Verdict] = field(default_factory=dict)
 
     def on(self, day: str = "") -> Verdict:
-        """What is retired now, or on an ISO day."""
+        """What is retired on an ISO day, or today (in the time zone of this machine)."""
+        day = day or today()
         verdict = self._days.get(day)
         if verdict is None:
             verdict = judge(self.graph, day)

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from seoga.kb import Kb
 from seoga.search.engine import SearchRequest, search
-from seoga.search.lifecycle import LIFECYCLES, Lifecycle, Problem
+from seoga.search.lifecycle import LIFECYCLES, Lifecycle, Problem, today
 from seoga.search.readers import reading
 from seoga.search.statuses import Standing
 
@@ -84,6 +84,8 @@ def _statuses(life: Lifecycle) -> Iterator[Problem]:
             yield Problem("unknown_status", name, f"The status {stated.word!r} is not known.")
         if stated.word and not (stated.date or stated.until):
             yield Problem("undated", name, f"It is {stated.word}, but gives no date.")
+        if stated.date > today():
+            yield Problem("future", name, f"Its date, {stated.date}, is yet to come: not shown.")
         if stated.word == "superseded" and not life.on().ends(file_id) and not stated.by:
             yield Problem("no_successor", name, "It is superseded, but names no successor.")
 

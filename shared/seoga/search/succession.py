@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
 from seoga.search.statuses import Standing, Stated
@@ -55,9 +55,9 @@ class Verdict:
 
 
 def judge(graph: Graph, day: str = "") -> Verdict:
-    """Who is retired now, or on an ISO day: a relation or a status that is known to be later than
-    the day does not count yet, and a document that is later than the day is not there yet."""
-    stated = graph.stated
+    """Who is retired, on an ISO day or (with "") whenever: a relation or a status that is known to
+    be later than the day does not count yet, and a document that is later is not there yet."""
+    stated = _dated(graph) if day else graph.stated
     known = [edge for edge in graph.edges if not day or _since(stated, edge) <= day]
     loops = _loops(known)
     after: dict[int, list[int]] = defaultdict(list)
@@ -72,6 +72,23 @@ def judge(graph: Graph, day: str = "") -> Verdict:
         frozenset(retired),
         tuple(edge for edge in known if edge in loops),
     )
+
+
+def _dated(graph: Graph) -> Mapping[int, Stated]:
+    """The same statements; what was in force and does not say when it ended did so on the first day
+    of what replaced it, unless it is younger than that itself."""
+    first: dict[int, str] = {}
+    for old, new in graph.edges:
+        one = graph.stated.get(new, _SILENT)
+        if one.date and one.took_effect and one.standing is not Standing.DRAFT:
+            first[old] = min(first.get(old, one.date), one.date)
+    out = dict(graph.stated)
+    for old, day in first.items():
+        one = out.get(old, _SILENT)
+        ended = one.standing is Standing.RETIRED and one.took_effect
+        if ended and not one.until and one.date <= day:
+            out[old] = replace(one, until=day)
+    return out
 
 
 def _since(stated: Mapping[int, Stated], edge: Edge) -> str:

@@ -316,6 +316,55 @@ def test_a_known_day_of_supersession_counts_for_as_of(shelf: Shelf) -> None:
     assert shelf.paths(QUERY, mode="bm25", as_of="2026-02-28") == ["old.md"]
 
 
+@pytest.mark.parametrize("field", ["date", "created"])
+def test_what_says_it_was_replaced_but_not_when_was_in_force_until_its_successor(
+    shelf: Shelf, field: str
+) -> None:
+    old(shelf, ("status", "superseded"), ("by", "new.md"), (field, "2018-01-01"))
+    states = [["status", "superseded"], [field, "2020-01-01"], ["by", "last.md"]]
+    shelf.put("new.md", f"{NEW} The gateway signs nothing.", states=states)
+    states = [["status", "accepted"], [field, "2022-01-01"], ["of", "new.md"]]
+    shelf.put("last.md", "The gateway signs session cookies again.", states=states)
+    for day, path in (
+        ("2019-12-31", "old.md"),
+        ("2020-01-01", "new.md"),
+        ("2022-01-01", "last.md"),
+    ):
+        assert shelf.paths(QUERY, mode="bm25", as_of=day) == [path]
+    assert shelf.paths(QUERY, mode="bm25", as_of="2017-01-01") == []
+
+
+def test_a_document_younger_than_its_successor_goes_by_its_status(shelf: Shelf) -> None:
+    old(shelf, ("status", "superseded"), ("by", "new.md"), ("date", "2024-01-01"))
+    new(shelf, ("status", "accepted"), ("date", "2020-01-01"))
+    assert shelf.paths(QUERY, mode="bm25", as_of="2024-06-01") == ["new.md"]
+
+
+def test_what_was_never_in_force_is_in_force_on_no_day(shelf: Shelf) -> None:
+    old(shelf, ("status", "rejected"), ("by", "new.md"), ("date", "2018-01-01"))
+    new(shelf, ("status", "accepted"), ("date", "2020-01-01"))
+    assert shelf.paths(QUERY, mode="bm25", as_of="2019-01-01") == []
+
+
+def test_a_decision_of_a_day_to_come_speaks_from_that_day_on(
+    shelf: Shelf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old(shelf, ("status", "superseded"), ("by", "new.md"), ("date", "2018-01-01"))
+    new(shelf, ("status", "accepted"), ("of", "old.md"), ("date", "2020-03-01"))
+    monkeypatch.setattr("seoga.search.lifecycle.today", lambda: "2020-02-29")
+    assert shelf.paths(QUERY, mode="bm25") == ["old.md"]
+    assert shelf.paths(QUERY, mode="bm25", as_of="2020-03-01") == ["new.md"]
+    # Nothing was written: midnight came.
+    monkeypatch.setattr("seoga.search.lifecycle.today", lambda: "2020-03-01")
+    assert shelf.paths(QUERY, mode="bm25") == ["new.md"]
+
+
+def test_today_is_the_day_of_a_search_that_names_none(shelf: Shelf) -> None:
+    old(shelf)
+    new(shelf, ("status", "accepted"), ("of", "old.md"), ("date", "9999-01-01"))
+    assert shelf.paths(QUERY, mode="bm25") == ["old.md"]
+
+
 def test_a_successor_stands_in_for_what_an_excluded_folder_hides(shelf: Shelf) -> None:
     old(shelf, ("by", "new.md"), path="archive/old.md")
     shelf.put("archive/other.md", "The gateway signs session cookies, too.")

@@ -26,8 +26,10 @@ def test_lint_names_every_fault(shelf: Shelf) -> None:
     shelf.put("undated.md", "Six.", states=[["status", "accepted"]])
     shelf.put("alone.md", "Seven.", states=[["status", "superseded"], dated])
     shelf.put("fine.md", "Eight.", states=[["status", "accepted"], dated])
+    shelf.put("next.md", "Nine.", states=[["status", "accepted"], ["date", "9999-01-01"]])
     report = lint(shelf.kb)
     assert kinds(report) == {
+        ("future", "docs/next.md"),
         ("cycle", "docs/a.md"),
         ("cycle", "docs/b.md"),
         ("cycle", "docs/self.md"),
