@@ -190,6 +190,11 @@ def _read(file: Path, named: Path) -> dict[str, Any]:
         raise ConfigError(
             f"{named}: the file is not UTF-8 (byte {error.start})", "Save it as UTF-8."
         ) from error
+    except ValueError as error:
+        # Python reads no number of more digits than an int of it would ever need.
+        raise ConfigError(
+            f"{named}: it holds a number of thousands of digits", "Mend it in the file."
+        ) from error
     except OSError as error:
         raise ConfigError(
             f"{named} cannot be read: {error.strerror}", "It must be a file of this user."

@@ -19,7 +19,7 @@ from seoga.contracts.indexing import (
 from seoga.errors import Busy, ConfigError, InvalidArgument, NotFound
 from seoga.instances import old_index
 from seoga.kb import CONFIG, Kb, create_kb, find_kb, list_kbs
-from seoga.storage.database import open_reader, open_writer, speaking
+from seoga.storage.database import open_writer, reader, speaking
 from seoga.storage.documents import DocumentStore
 from seoga.storage.foreign import is_foreign, set_aside
 from seoga.storage.jobs import SCOPES, Queue
@@ -212,7 +212,7 @@ def _leased(kb: Kb, seconds: float) -> Lease:
     try:
         return Lease.acquire(kb.db_path, WRITER, seconds, f"{kb.name} ({kb.id})")
     except Busy as busy:
-        with closing(open_reader(kb.db_path)) as conn:
+        with reader(kb.db_path) as conn:
             last = next(iter(runs(conn, 1)), None)
         since = f", running since {last['started_at']}" if last and not last["ended_at"] else ""
         stop = f" `touch {kb.folder / CANCEL_FILE}` asks it to stop."
@@ -221,7 +221,7 @@ def _leased(kb: Kb, seconds: float) -> Lease:
 
 def _is_running(kb: Kb) -> bool:
     try:
-        with closing(open_reader(kb.db_path)) as conn:
+        with reader(kb.db_path) as conn:
             return holder(conn, WRITER) is not None
     except NotFound:
         return False

@@ -152,7 +152,16 @@ def _read(file: Path) -> _Document:
     except (ValueError, RecursionError) as error:
         aside = _aside(file, ".bad")
         file.replace(aside)
-        raise ConfigError(f"{file} is no queue: {error}", f"It was kept as {aside}.") from error
+        raise ConfigError(
+            f"{file} is no queue: {_why(error)}", f"It was kept as {aside}."
+        ) from error
+
+
+def _why(error: ValueError | RecursionError) -> str:
+    if isinstance(error, RecursionError):
+        return "it is nested too deep"
+    of_digits = "integer string conversion" in str(error)
+    return "it holds a number of thousands of digits" if of_digits else str(error)
 
 
 def _document(whole: Any) -> _Document:

@@ -61,11 +61,11 @@ def _measured(kb: Kb, stack: Stack) -> dict[str, Any]:
     from seoga.search import calibrate as noise
     from seoga.search.query_vectors import spec_of
     from seoga.storage import generations
-    from seoga.storage.database import open_reader, open_writer
+    from seoga.storage.database import open_writer, reader
     from seoga.storage.documents import DocumentStore
     from seoga.storage.leases import WRITER, Lease
 
-    with closing(open_reader(kb.db_path)) as conn:
+    with reader(kb.db_path) as conn:
         live = generations.live(conn)
     if live is None:
         raise NotFound(f"{kb.name} has no vectors to compare", "Index it with an embedder first.")

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 _MEND = "Run `seoga doctor --deep --repair`."
 _RESTORE = "Restore a backup, or move the database away and index again."
 _SHOWN = 3
+_ROUNDS = 3
 _LARGE_WAL = 256 << 20
 
 
@@ -45,18 +46,18 @@ def _of(kb: Kb, what: str) -> str:
 
 def _faults(kb: Kb) -> dict[str, list[Fault]]:
     from seoga.storage.audit import audit
-    from seoga.storage.database import open_reader, speaking
+    from seoga.storage.database import reader
 
-    with closing(open_reader(kb.db_path)) as conn, speaking(kb.db_path):
+    with reader(kb.db_path) as conn:
         return audit(conn)
 
 
 def _contents(kb: Kb) -> Iterator[Check]:
     from seoga.storage.audit import documents_of
-    from seoga.storage.database import open_reader, speaking
+    from seoga.storage.database import reader
 
     found = _faults(kb)
-    with closing(open_reader(kb.db_path)) as conn, speaking(kb.db_path):
+    with reader(kb.db_path) as conn:
         for name, faults in found.items():
             told = [_named(str(fault), documents_of(conn, fault)) for fault in faults]
             derivable = all(fault.derivable for fault in faults)
@@ -80,14 +81,20 @@ def _mended(kb: Kb, lease_seconds: float) -> str:
     for left in _left(kb.folder):
         left.unlink(missing_ok=True)
     with closing(open_writer(kb.db_path)) as conn, Lease.acquire(kb.db_path, seconds=lease_seconds):
-        faults = _faults(kb)
-        if not any(faults.values()):
-            return ""
-        with transaction(conn):
-            files = repair(conn, faults)
-        DocumentStore(conn).make_matrices()
+        told: dict[str, None] = {}
+        files = 0
+        # What one fault hid is found once that is mended.
+        for _ in range(_ROUNDS):
+            faults = _faults(kb)
+            if not any(faults.values()):
+                break
+            told |= {str(fault): None for found in faults.values() for fault in found}
+            with transaction(conn):
+                files += repair(conn, faults)
+        if told:
+            DocumentStore(conn).make_matrices()
     again = f"; `seoga exec --path {kb.folder}` makes {files:,} files again" if files else ""
-    return "; ".join(str(fault) for found in faults.values() for fault in found) + again
+    return "; ".join(told) + again
 
 
 def _log(kb: Kb) -> Check:

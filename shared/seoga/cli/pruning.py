@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import time
-from contextlib import closing, suppress
+from contextlib import suppress
 from pathlib import Path
 from uuid import UUID
 
@@ -72,10 +72,10 @@ def _remove(base: Path, folder: Path) -> bool:
 
 def _writer(folder: Path) -> str:
     """Who holds the lease of an orphan's index; "" when nobody does or there is none to read."""
-    from seoga.storage.database import open_reader
+    from seoga.storage.database import reader
     from seoga.storage.leases import WRITER, holder
 
-    with suppress(SeogaError), closing(open_reader(folder / DATABASE)) as conn:
+    with suppress(SeogaError), reader(folder / DATABASE) as conn:
         found = holder(conn, WRITER)
         return found.owner if found else ""
     return ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 import socket
 import threading
-from contextlib import closing, suppress
+from contextlib import suppress
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Annotated, Any
@@ -150,10 +150,10 @@ class FirstRun:
 
 def indexed_before(kb: Kb) -> bool:
     """Whether an earlier run came far enough for queries to be answered."""
-    from seoga.storage.database import open_reader
+    from seoga.storage.database import reader
     from seoga.storage.reading import runs
 
-    with suppress(SeogaError), closing(open_reader(kb.db_path)) as conn:
+    with suppress(SeogaError), reader(kb.db_path) as conn:
         return any(past["status"] == "done" for past in runs(conn, 100))
     return False
 

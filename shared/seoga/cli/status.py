@@ -29,7 +29,7 @@ def describe(base: Path, kb: Kb, stale: Callable[[Kb], dict[str, int]]) -> dict[
     """A knowledge base, its index and its place in the queue, as JSON types; `stale` tells which
     versions of it are old (see Indexing)."""
     from seoga.search.calibrate import report as calibration
-    from seoga.storage.database import open_reader
+    from seoga.storage.database import reader
 
     out: dict[str, Any] = {
         "id": kb.id,
@@ -45,7 +45,7 @@ def describe(base: Path, kb: Kb, stale: Callable[[Kb], dict[str, int]]) -> dict[
         "error": "",
     }
     try:
-        with closing(open_reader(kb.db_path)) as conn:
+        with reader(kb.db_path) as conn:
             out |= _indexed(conn, out["sources"])
             out["index"]["calibration"] = calibration(conn, kb.config.search.min_score)
         out["stale"] = stale(kb)

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from seoga.models import ModelCard
 from seoga.storage import generations
+from seoga.storage import stored as stored_value
 from seoga.storage.vectors import unpack
 
 Float32 = NDArray[np.float32]
@@ -104,8 +105,13 @@ def stored(conn: sqlite3.Connection) -> Calibration | None:
     if row is None or live is None:
         return None
     known = Calibration.__dataclass_fields__
-    values = {name: value for name, value in json.loads(row[0]).items() if name in known}
-    found = Calibration(**values)
+    values = {
+        name: value for name, value in stored_value.parsed(row[0], dict).items() if name in known
+    }
+    try:
+        found = Calibration(**values)
+    except TypeError as error:
+        raise stored_value.damaged("a stored calibration is not whole") from error
     return found if found.model == live[1].key else None
 
 

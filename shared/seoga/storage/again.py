@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from dataclasses import replace
 from typing import Any
 
 from seoga.models import FileState, Stage
+from seoga.storage import stored
 from seoga.storage.packing import PackedChunk, PackedFile
 from seoga.storage.records import FileRow, Tokens
 
@@ -34,7 +34,7 @@ def packed_again(conn: sqlite3.Connection, file_id: int) -> PackedFile | None:
         return None
     *values, chars, text, marks = found
     row = FileRow(*values)
-    row = _settled(replace(row, meta=json.loads(str(row.meta))))
+    row = _settled(replace(row, meta=stored.parsed(row.meta, dict)))
     chunks = [_chunk(one) for one in conn.execute(_CHUNKS, (file_id,))]
     return PackedFile(row, text, marks, chars, chunks) if chunks else None
 

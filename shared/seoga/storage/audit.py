@@ -5,6 +5,7 @@ Reads in one transaction, so that it may run beside an indexing run.
 
 from __future__ import annotations
 
+import re
 import sqlite3
 import zlib
 from collections.abc import Callable, Iterable, Iterator
@@ -15,14 +16,27 @@ from typing import Any
 from seoga.errors import Reason
 from seoga.models import ChunkState, FileState
 from seoga.storage import generations
-from seoga.storage.database import snapshot
+from seoga.storage.database import error_code, snapshot
 from seoga.storage.matrixfile import contradicted
 from seoga.storage.migrate import schema_version
+from seoga.storage.stored import is_of_a_value
 from seoga.storage.texts import unpack_text
+from seoga.storage.values import unreadable
 from seoga.storage.vectors import sound
 
 _SHOWN = 3
 _PAGE = 500
+_OF_AN_INDEX = re.compile(
+    r"^(row \d+ missing from|wrong # of entries in|non-unique entry in) index"
+)
+# What the rows of each table are called whose values nobody can read.
+VALUES_OF = {
+    "files": "files with values that cannot be read",
+    "chunks": "files whose passages have values that cannot be read",
+    "generations": "models with values that cannot be read",
+    "runs": "runs with values that cannot be read",
+    "meta": "facts of the index that cannot be read",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +66,8 @@ _CHUNKS = "SELECT file_id FROM chunks WHERE id = ?"
 def documents_of(conn: sqlite3.Connection, fault: Fault) -> list[str]:
     """`label/path` of the first documents that a fault is about, where its rows tell."""
     names: dict[str, None] = {}
-    of_files = fault.check == "files"
+    of_files = fault.what.startswith("files")
+    conn.text_factory = _legible
     for row in fault.rows if of_files or fault.what.startswith(("chunks", "vectors")) else ():
         number = row[-1] if isinstance(row, tuple) else row
         wanted = "?" if of_files else f"({_CHUNKS})"
@@ -71,6 +86,7 @@ def audit(conn: sqlite3.Connection) -> dict[str, list[Fault]]:
     `open_reader`, of the present schema."""
     # Temporary tables only: the file itself is open for reading.
     conn.execute("PRAGMA query_only = OFF")
+    conn.text_factory = _legible
     try:
         conn.execute(
             "CREATE VIRTUAL TABLE IF NOT EXISTS temp.vocabulary"
@@ -79,6 +95,7 @@ def audit(conn: sqlite3.Connection) -> dict[str, list[Fault]]:
         with snapshot(conn):
             return {name: _found_by(name, check, conn) for name, check in CHECKS.items()}
     finally:
+        conn.text_factory = str
         conn.execute("PRAGMA query_only = ON")
 
 
@@ -87,16 +104,32 @@ def _found_by(name: str, check: Check, conn: sqlite3.Connection) -> list[Fault]:
         return list(check(conn))
     except sqlite3.DatabaseError as error:
         # The tables of a full-text index are damaged: it is made again from what it indexes.
-        if error.sqlite_errorcode != sqlite3.SQLITE_CORRUPT_VTAB:
+        if is_of_a_value(error):
+            return [Fault(name, f"not checked: {error}", 1)]
+        if error_code(error) != sqlite3.SQLITE_CORRUPT_VTAB:
             raise
         return [Fault(name, "damaged", 1)]
+
+
+def _legible(text: bytes) -> str:
+    """Text as far as it can be read: what is damaged in it makes it another, which a check sees."""
+    return text.decode("utf-8", "replace")
 
 
 def _database(conn: sqlite3.Connection) -> Iterator[Fault]:
     said = [row[0] for row in conn.execute("PRAGMA integrity_check (20)")]
     if said != ["ok"]:
-        yield Fault("database", "damaged pages", len(said), tuple(said), derivable=False)
+        # An index of a table is made again from the table.
+        derivable = all(_OF_AN_INDEX.search(line) for line in said)
+        what = "rows that an index of theirs has otherwise" if derivable else "damaged pages"
+        yield Fault("database", what, len(said), tuple(said), derivable)
     yield from _rows(conn, "database", "rows without their owner", "PRAGMA foreign_key_check")
+
+
+def _values(conn: sqlite3.Connection) -> Iterator[Fault]:
+    for table, rows in unreadable(conn):
+        shown = tuple(rows[:_MOST_ROWS])
+        yield Fault("values", VALUES_OF[table], len(rows), shown)
 
 
 def _files(conn: sqlite3.Connection) -> Iterator[Fault]:
@@ -258,6 +291,7 @@ def _folders(conn: sqlite3.Connection) -> Iterator[Fault]:
 
 CHECKS: dict[str, Check] = {
     "database": _database,
+    "values": _values,
     "files": _files,
     "folders": _folders,
     "keyword index": _keyword,

@@ -5,13 +5,14 @@ from __future__ import annotations
 import sqlite3
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 from seoga.errors import DatabaseLocked, NotFound, StorageError
 from seoga.regularfile import NotRegular, refuse_irregular
 from seoga.storage.filesystem import refuse_remote
 from seoga.storage.migrate import Kind, migrate, refuse_newer
+from seoga.storage.stored import is_of_a_value
 
 # RETURNING needs 3.35, the trigram tokenizer 3.34.
 MIN_SQLITE = (3, 35, 0)
@@ -149,7 +150,7 @@ def open_reader(
             version = refuse_newer(conn, kind, str(path))
         except sqlite3.OperationalError as error:
             conn.close()
-            if error.sqlite_errorcode != sqlite3.SQLITE_READONLY_ROLLBACK:
+            if error_code(error) != sqlite3.SQLITE_READONLY_ROLLBACK:
                 raise
             # Killed before it was switched to WAL; only a writer may roll that back.
             version = 0
@@ -184,10 +185,19 @@ def reader_if_any(path: Path) -> Iterator[sqlite3.Connection | None]:
         with suppress(NotFound):
             conn = open_reader(path)
     try:
-        yield conn
+        with speaking(path):
+            yield conn
     finally:
         if conn is not None:
             conn.close()
+
+
+@contextmanager
+def reader(path: Path, cache_kib: int = SEARCH_CACHE) -> Iterator[sqlite3.Connection]:
+    """An index for reading, see `open_reader`, closed at the end; what is damaged in it is a
+    StorageError."""
+    with closing(open_reader(path, cache_kib=cache_kib)) as conn, speaking(path):
+        yield conn
 
 
 @contextmanager
@@ -228,7 +238,7 @@ def speaking(where: Path | sqlite3.Connection) -> Iterator[None]:
     try:
         yield
     except sqlite3.Error as error:
-        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+        code = error_code(error) & 0xFF
         if code not in _WORDS:
             raise
         what, hint = _WORDS[code]
@@ -237,6 +247,14 @@ def speaking(where: Path | sqlite3.Connection) -> Iterator[None]:
             hint = way_out(Path(name), hint)
         kind = DatabaseLocked if code in _LOCKED else StorageError
         raise kind(f"{name}: {what} ({error})", hint) from error
+
+
+def error_code(error: sqlite3.Error) -> int:
+    """SQLite's extended code. Text that is no UTF-8 has none from Python, and JSON that is none
+    only that of any error: both are damage of what is stored."""
+    if is_of_a_value(error):
+        return sqlite3.SQLITE_CORRUPT
+    return getattr(error, "sqlite_errorcode", 0)
 
 
 def way_out(path: Path, otherwise: str = _WORDS[sqlite3.SQLITE_CORRUPT][1]) -> str:
@@ -274,7 +292,7 @@ def _enter_wal(conn: sqlite3.Connection, path: Path) -> None:
             mode = conn.execute("PRAGMA journal_mode = WAL").fetchone()[0]
             break
         except sqlite3.OperationalError as error:
-            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
+            if error_code(error) & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
                 raise
             time.sleep(_RETRY_S)
     if mode != "wal":

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from seoga.models import ChunkState, FileState, ModelCard
-from seoga.storage import content, filerows, folders, generations, matrixfile
+from seoga.storage import content, filerows, folders, generations, matrixfile, stored
 from seoga.storage.again import packed_again
 from seoga.storage.bulk import put
 from seoga.storage.database import checkpoint, snapshot, speaking, transaction
@@ -313,7 +313,7 @@ class DocumentStore:
     def begin_redo(self, what: str) -> tuple[str, bool]:
         """Opens a run that does finished work again (`force`, `embedding`, …): since when it goes
         on, and whether one of the same kind was interrupted and is resumed."""
-        found = json.loads(self.meta(REDO, "{}"))
+        found = stored.parsed(self.meta(REDO, "{}"), dict)
         if found.get("what") == what:
             return str(found["since"]), True
         since = now()

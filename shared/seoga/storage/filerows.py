@@ -14,6 +14,7 @@ from itertools import count
 from typing import Any
 
 from seoga.models import ChunkState, FileState, Stage
+from seoga.storage import stored
 from seoga.storage.bulk import put
 from seoga.storage.folders import forget_above
 from seoga.storage.records import FileRow, Kept, KnownFile, PendingChunk
@@ -101,5 +102,5 @@ def known(row: tuple[Any, ...]) -> KnownFile:
 
 def waiting(row: tuple[Any, ...]) -> PendingChunk:
     """A row of the chunk table as the document store selects it for vectors."""
-    head, path, tail = row[:3], tuple(json.loads(row[3])), row[4:]
+    head, path, tail = row[:3], stored.path(row[3]), row[4:]
     return PendingChunk(*(*head, path, *tail))

@@ -6,6 +6,7 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
+from seoga.storage.database import error_code
 from seoga.storage.migrate import APPLICATION_ID
 
 _PARTS = ("", "-wal", "-shm", "-journal")
@@ -21,7 +22,7 @@ def is_foreign(path: Path) -> bool:
             tables = conn.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
     except sqlite3.DatabaseError as error:
         # Locked or unreadable for now says nothing of whose it is.
-        return error.sqlite_errorcode == sqlite3.SQLITE_NOTADB
+        return error_code(error) == sqlite3.SQLITE_NOTADB
     return bool(tables) and not ours
 
 

@@ -6,17 +6,23 @@ All functions run inside the caller's write transaction, except the readers `tar
 from __future__ import annotations
 
 import json
+import re
 import sqlite3
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 
 from seoga.errors import StorageError
 from seoga.models import ChunkState, FileState, ModelCard
+from seoga.storage import stored
 from seoga.storage.records import ChunkVectors
 from seoga.storage.vectors import pack
 
 MAX_ATTEMPTS = 3
 _TARGET = "generation"
+# See `ModelCard.key`; what a prefix holds is free.
+_KEY = re.compile(r"([^|]*)\|([^|]*)\|([^|]*)\|([1-9]\d{0,5})\|(.*)\|([^|]*)", re.DOTALL)
+# Of a model that nobody has measured.
+_THRESHOLD = 0.35
 # States that follow from the chunks; the others are about the file as a whole.
 _DERIVED = f"('{FileState.READY}', '{FileState.DEGRADED}', '{FileState.PARTIALLY_DEFERRED}')"
 # A file's own reason outlives embedding ("some pages gave no text"); the reason "embedding" comes
@@ -60,7 +66,7 @@ def target(conn: sqlite3.Connection) -> int | None:
     """The generation that chunks are embedded for; 0: the KB wants no vectors; None: not decided
     yet."""
     row = conn.execute("SELECT value FROM meta WHERE key = ?", (_TARGET,)).fetchone()
-    return int(row[0]) if row else None
+    return stored.number(row[0]) if row else None
 
 
 def live(conn: sqlite3.Connection) -> tuple[int, ModelCard] | None:
@@ -77,8 +83,7 @@ def wanted(conn: sqlite3.Connection) -> ModelCard | None:
 
 def card_of(text: str) -> ModelCard:
     """The ModelCard of a stored JSON text; keys that a newer version wrote are ignored."""
-    known = ModelCard.__dataclass_fields__
-    return ModelCard(**{key: value for key, value in json.loads(text).items() if key in known})
+    return stored.card(text)
 
 
 def ensure(conn: sqlite3.Connection, card: ModelCard | None) -> int:
@@ -262,3 +267,17 @@ def recompute(conn: sqlite3.Connection) -> None:
 def forget_target(conn: sqlite3.Connection) -> None:
     """As if no run had ever said which model it wants."""
     conn.execute("DELETE FROM meta WHERE key = ?", (_TARGET,))
+
+
+def rewrite_card(conn: sqlite3.Connection, generation: int, key: str) -> None:
+    """The card of a generation from its key, as far as that tells it; the next run writes the rest
+    (the threshold follows the registry). Raises ValueError for what is no key."""
+    found = _KEY.fullmatch(key)
+    if found is None:
+        raise ValueError("no key of a model")
+    provider, model, digest, dimension, prefix, pooling = found.groups()
+    known = ModelCard(provider, model, digest, int(dimension), prefix, pooling, _THRESHOLD, False)
+    conn.execute(
+        "UPDATE generations SET card = ? WHERE id = ?",
+        (json.dumps(known.to_json(), ensure_ascii=False), generation),
+    )

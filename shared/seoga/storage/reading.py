@@ -12,7 +12,7 @@ from typing import Any
 
 from seoga.errors import NotFound, Reason
 from seoga.models import ChunkState, FileState, Place
-from seoga.storage import generations
+from seoga.storage import generations, stored
 from seoga.storage.database import snapshot
 from seoga.storage.leases import WRITER, holder
 from seoga.storage.migrate import schema_version
@@ -113,7 +113,7 @@ def commit_number(conn: sqlite3.Connection) -> int:
     """Grows with every change of content: what a reader holds in memory is good while this
     stays."""
     row = conn.execute("SELECT value FROM meta WHERE key = 'commit'").fetchone()
-    return int(row[0]) if row else 0
+    return stored.number(row[0]) if row else 0
 
 
 def kb_counts(conn: sqlite3.Connection) -> KbCounts:
@@ -255,7 +255,7 @@ def runs(conn: sqlite3.Connection, limit: int = 10) -> list[dict[str, Any]]:
     ).fetchall()
     out = [dict(zip(names, row, strict=True)) for row in rows]
     for run in out:
-        run["counts"] = json.loads(run["counts"])
+        run["counts"] = stored.parsed(run["counts"], dict)
         run["force"] = bool(run["force"])
     return out
 
@@ -293,11 +293,15 @@ def index_info(conn: sqlite3.Connection) -> dict[str, Any]:
             "embedding": serving[1].to_json() if serving else None,
             "embedding_off": generations.target(conn) == 0,
             "embedding_building": generations.target(conn) not in _settled(serving),
-            "sources": json.loads(meta.get("sources", "{}")),
-            "progress": json.loads(meta["progress"]) if "progress" in meta else None,
+            "sources": stored.parsed(meta.get("sources", "{}"), dict),
+            "progress": _object(meta, "progress"),
             "last_run": _last_run(conn),
-            "calibration": json.loads(meta["calibration"]) if "calibration" in meta else None,
+            "calibration": _object(meta, "calibration"),
         }
+
+
+def _object(meta: Mapping[str, str], key: str) -> dict[str, Any] | None:
+    return stored.parsed(meta[key], dict) if key in meta else None
 
 
 def _last_run(conn: sqlite3.Connection) -> dict[str, Any] | None:
@@ -328,14 +332,12 @@ def _near(conn: sqlite3.Connection, wanted: str) -> list[str]:
 
 def _stored(row: tuple[Any, ...]) -> StoredChunk:
     values = list(row)
-    values[6] = tuple(json.loads(values[6]))
-    values[8] = Place.from_json(json.loads(values[8]))
-    values[11] = json.loads(values[11])
-    values[20] = json.loads(values[20])
+    values[6], values[8] = stored.path(values[6]), stored.place(values[8])
+    values[11], values[20] = stored.parsed(values[11], dict), stored.parsed(values[20], dict)
     return StoredChunk(*values)
 
 
 def _document(row: tuple[Any, ...]) -> StoredDocument:
     values = list(row)
-    values[13] = json.loads(values[13])
+    values[13] = stored.parsed(values[13], dict)
     return StoredDocument(*values)

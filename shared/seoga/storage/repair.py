@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from seoga.models import ChunkState, FileState
-from seoga.storage import generations
+from seoga.storage import generations, valuerepair
 from seoga.storage.audit import Fault
 
 _GONE = (
@@ -27,6 +27,7 @@ def repair(conn: sqlite3.Connection, faults: Mapping[str, Sequence[Fault]]) -> i
 
     Damaged pages are not mended: those of an index are made again from the documents.
     """
+    unread = valuerepair.mend(conn, faults)
     if any(faults.get(name) for name in ("vector file", "vectors", "database")):
         # Searches use the stored vectors until the file is made of them again.
         conn.execute("DELETE FROM matrices")
@@ -34,7 +35,7 @@ def repair(conn: sqlite3.Connection, faults: Mapping[str, Sequence[Fault]]) -> i
         conn.execute(statement)
     if faults.get("folders"):
         conn.execute("DELETE FROM folders")
-    files = _broken_files(conn, faults)
+    files = _broken_files(conn, faults) | unread
     _forget(conn, files)
     if files or faults.get("keyword index") or faults.get("terms") or faults.get("database"):
         _keyword(conn)

@@ -210,7 +210,9 @@ def test_an_id_in_another_case_names_the_same_knowledge_base(place: Any, file: P
     assert place.engine.queue.state("kb").last.status == "done"
 
 
-@pytest.mark.parametrize("text", ["{half a fi", '{"version": 1}', '{"entries": 7}'])
+@pytest.mark.parametrize(
+    "text", ["{half a fi", '{"version": 1}', '{"entries": 7}', f"[{'9' * 5000}]", "[" * 100_000]
+)
 def test_corrupt_files_are_kept_aside_each_under_its_own_name(
     place: Any, file: Path, text: str
 ) -> None:

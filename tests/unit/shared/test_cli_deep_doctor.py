@@ -43,11 +43,20 @@ def test_a_whole_index_passes_and_every_check_is_named(seoga: Any, kb: Path) -> 
     done = seoga("doctor", "--deep", "--json")
     assert (done.code, done.json["ok"]) == (0, True)
     assert [check["name"].partition(": ")[2] for check in done.json["checks"]] == [
-        *("database", "files", "folders", "keyword index", "terms", "vectors", "vector file"),
+        *(
+            "database",
+            "values",
+            "files",
+            "folders",
+            "keyword index",
+            "terms",
+            "vectors",
+            "vector file",
+        ),
         *("kept extractions", "log", "folder", "sources"),
     ]
     assert "up to date: 2 unchanged" in done.json["checks"][-1]["detail"]
-    assert seoga("doctor", "--deep", "--path", kb).out.count("whole") == 8
+    assert seoga("doctor", "--deep", "--path", kb).out.count("whole") == 9
 
 
 def test_damage_is_named_mended_and_made_again(seoga: Any, kb: Path) -> None:

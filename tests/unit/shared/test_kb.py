@@ -172,6 +172,7 @@ def test_a_bad_value_is_one_sentence_with_file_key_value_and_what_is_allowed(
         ("[]", "holds a list, not an object"),
         (b"\xff\xfe{}", "is not UTF-8"),
         ("[" * 100_000, "cannot be read"),
+        ('{"search": {"topK": %s}}' % ("9" * 5000), "a number of thousands of digits"),
     ],
 )
 def test_a_file_that_is_no_config_is_said(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Sequence
-from contextlib import ExitStack, closing
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 from typing import Final, TypeVar
@@ -15,7 +15,7 @@ from seoga.errors import NotFound
 from seoga.kb import Kb
 from seoga.models import EmbeddingSpec, Item, ModelCard
 from seoga.storage import generations
-from seoga.storage.database import open_reader
+from seoga.storage.database import reader
 from seoga.storage.documents import REDO, DocumentStore
 from seoga.storage.packing import PackedChunk, PackedFile
 from seoga.storage.reading import document
@@ -45,7 +45,7 @@ def estimate(kb: Kb, stack: Stack, order: Order) -> RunEstimate:
     """
     with ExitStack() as opened:
         try:
-            conn = opened.enter_context(closing(open_reader(kb.db_path)))
+            conn = opened.enter_context(reader(kb.db_path))
             store = DocumentStore(conn)
         except NotFound:
             store = None
