@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from seoga.cli.doctor import Check
 from seoga.errors import NotFound, SeogaError
-from seoga.kb import Kb
+from seoga.kb import LABELS, Kb
 
 if TYPE_CHECKING:
     from seoga.storage.audit import Fault
@@ -32,11 +32,20 @@ def deep_checks(stack: Stack, kb: Kb, *, mend: bool = False) -> Iterator[Check]:
         yield _leftovers(kb)
         yield _sources(stack, kb)
     except NotFound:
-        yield Check(_of(kb, "index"), "off", "not indexed yet")
+        yield _unindexed(kb)
     except SeogaError as error:
         # What could not be mended is no matter of mending.
         hint = _RESTORE if mend and "--repair" in error.hint else error.hint
         yield Check(_of(kb, "index"), "fail", error.message, hint)
+
+
+def _unindexed(kb: Kb) -> Check:
+    beside = [kb.folder / LABELS, *kb.folder.glob(f"{kb.db_path.name}.vectors-*")]
+    if not kb.db_path.exists() or not any(file.exists() for file in beside):
+        return Check(_of(kb, "index"), "off", "not indexed yet")
+    why = f"{kb.db_path} is empty, though the knowledge base was indexed"
+    hint = f"Restore a backup, or `seoga exec --path {kb.folder}` indexes it again."
+    return Check(_of(kb, "index"), "fail", why, hint)
 
 
 def _of(kb: Kb, what: str) -> str:
@@ -47,9 +56,10 @@ def _of(kb: Kb, what: str) -> str:
 def _faults(kb: Kb) -> dict[str, list[Fault]]:
     from seoga.storage.audit import audit
     from seoga.storage.database import reader
+    from seoga.text.tokens import index_text
 
     with reader(kb.db_path) as conn:
-        return audit(conn)
+        return audit(conn, index_text)
 
 
 def _contents(kb: Kb) -> Iterator[Check]:
@@ -76,6 +86,7 @@ def _mended(kb: Kb, lease_seconds: float) -> str:
     from seoga.storage.documents import DocumentStore
     from seoga.storage.leases import Lease
     from seoga.storage.repair import repair
+    from seoga.text.tokens import index_text
 
     _faults(kb)  # A database that is not there must not be made here.
     for left in _left(kb.folder):
@@ -90,7 +101,7 @@ def _mended(kb: Kb, lease_seconds: float) -> str:
                 break
             told |= {str(fault): None for found in faults.values() for fault in found}
             with transaction(conn):
-                files += repair(conn, faults)
+                files += repair(conn, faults, index_text)
         if told:
             DocumentStore(conn).make_matrices()
     again = f"; `seoga exec --path {kb.folder}` makes {files:,} files again" if files else ""

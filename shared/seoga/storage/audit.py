@@ -9,13 +9,15 @@ import re
 import sqlite3
 import zlib
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import asdict, dataclass
+from functools import partial
 from itertools import islice
 from typing import Any
 
 from seoga.errors import Reason
 from seoga.models import ChunkState, FileState
-from seoga.storage import generations
+from seoga.storage import generations, stored
 from seoga.storage.database import error_code, snapshot
 from seoga.storage.matrixfile import contradicted
 from seoga.storage.migrate import schema_version
@@ -68,7 +70,9 @@ def documents_of(conn: sqlite3.Connection, fault: Fault) -> list[str]:
     names: dict[str, None] = {}
     of_files = fault.what.startswith("files")
     conn.text_factory = _legible
-    for row in fault.rows if of_files or fault.what.startswith(("chunks", "vectors")) else ():
+    for row in (
+        fault.rows if of_files or fault.what.startswith(("chunks", "passages", "vectors")) else ()
+    ):
         number = row[-1] if isinstance(row, tuple) else row
         wanted = "?" if of_files else f"({_CHUNKS})"
         found = conn.execute(f"SELECT label, path FROM files WHERE id = {wanted}", (number,))
@@ -78,12 +82,16 @@ def documents_of(conn: sqlite3.Connection, fault: Fault) -> list[str]:
     return list(names)
 
 
+# Text as the keyword index has it: tokens separated by spaces.
+Words = Callable[[str], str]
+UNLIKE = "passages whose words are not those of their text"
 Check = Callable[[sqlite3.Connection], Iterator[Fault]]
 
 
-def audit(conn: sqlite3.Connection) -> dict[str, list[Fault]]:
+def audit(conn: sqlite3.Connection, words: Words | None = None) -> dict[str, list[Fault]]:
     """The faults of an index by check, each check named though it found none. `conn` is one of
-    `open_reader`, of the present schema."""
+    `open_reader`, of the present schema; with `words` (`seoga.text.tokens.index_text`), what the
+    keyword index holds of each passage is compared with its text too."""
     # Temporary tables only: the file itself is open for reading.
     conn.execute("PRAGMA query_only = OFF")
     conn.text_factory = _legible
@@ -93,7 +101,11 @@ def audit(conn: sqlite3.Connection) -> dict[str, list[Fault]]:
             " USING fts5vocab ('main', 'chunks_fts', 'row')"
         )
         with snapshot(conn):
-            return {name: _found_by(name, check, conn) for name, check in CHECKS.items()}
+            found = {name: _found_by(name, check, conn) for name, check in CHECKS.items()}
+            if words is not None:
+                unlike = partial(_unlike, words=words)
+                found["keyword index"] += _found_by("keyword index", unlike, conn)
+            return found
     finally:
         conn.text_factory = str
         conn.execute("PRAGMA query_only = ON")
@@ -174,6 +186,24 @@ def _keyword(conn: sqlite3.Connection) -> Iterator[Fault]:
     if (spoken := _counted_words(conn)) != tuple(map(int, have)):
         missing = sum(abs(a - int(b)) for a, b in zip(spoken, have, strict=True))
         yield Fault("keyword index", "words that its rows have and its index has not", missing)
+
+
+def _unlike(conn: sqlite3.Connection, words: Words) -> Iterator[Fault]:
+    yield from _found("keyword index", UNLIKE, (row for row, *_ in misspoken(conn, words)))
+
+
+def misspoken(conn: sqlite3.Connection, words: Words) -> Iterator[tuple[int, str, str]]:
+    """(chunk, heading, body) of those that the keyword index has otherwise, with the tokens that
+    are right."""
+    rows = conn.execute(
+        "SELECT c.id, c.heading_path, c.header_row, c.text, f.heading, f.body"
+        " FROM chunks c JOIN chunks_fts f ON f.rowid = c.id"
+    )
+    for chunk_id, path, header, text, *have in rows:
+        with suppress(sqlite3.DatabaseError):
+            right = [words(" ".join((*stored.path(path), header))), words(text)]
+            if right != have:
+                yield chunk_id, right[0], right[1]
 
 
 def _counted_words(conn: sqlite3.Connection) -> tuple[int, int]:

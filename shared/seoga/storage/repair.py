@@ -11,7 +11,7 @@ from typing import Any
 
 from seoga.models import ChunkState, FileState
 from seoga.storage import generations, valuerepair
-from seoga.storage.audit import Fault
+from seoga.storage.audit import Fault, Words, misspoken
 
 _GONE = (
     "DELETE FROM vectors WHERE chunk_id NOT IN (SELECT id FROM chunks)"
@@ -21,7 +21,9 @@ _GONE = (
 )
 
 
-def repair(conn: sqlite3.Connection, faults: Mapping[str, Sequence[Fault]]) -> int:
+def repair(
+    conn: sqlite3.Connection, faults: Mapping[str, Sequence[Fault]], words: Words | None = None
+) -> int:
     """Mends what `audit` found. Returns how many files the next run makes again; what they have
     in common with other files (extraction, vectors of the same words) is used again.
 
@@ -38,6 +40,8 @@ def repair(conn: sqlite3.Connection, faults: Mapping[str, Sequence[Fault]]) -> i
     files = _broken_files(conn, faults) | unread
     _forget(conn, files)
     if files or faults.get("keyword index") or faults.get("terms") or faults.get("database"):
+        if words is not None:
+            _respeak(conn, words)
         _keyword(conn)
         _terms(conn)
     for fault in faults.get("vectors", ()):
@@ -73,6 +77,14 @@ def _forget(conn: sqlite3.Connection, files: Iterable[int]) -> None:
         " stage = 'extract', reason = 'internal', detail = 'dropped by doctor' WHERE id = ?",
         each,
     )
+
+
+def _respeak(conn: sqlite3.Connection, words: Words) -> None:
+    """Before the keyword index is made again from its own rows, those say what the text says."""
+    for chunk_id, heading, body in list(misspoken(conn, words)):
+        conn.execute(
+            "UPDATE chunks_fts_content SET c1 = ?, c2 = ? WHERE id = ?", (heading, body, chunk_id)
+        )
 
 
 def _keyword(conn: sqlite3.Connection) -> None:

@@ -85,6 +85,18 @@ def test_a_damaged_keyword_index_is_made_again_without_reading_a_file(seoga: Any
     assert seoga("exec", "--path", kb, "--json").json["indexed"] == 0
 
 
+def test_words_that_were_damaged_are_made_again_from_their_text(seoga: Any, kb: Path) -> None:
+    damage(kb, "UPDATE chunks_fts_content SET c2 = replace(c2, 'err_token_expired', 'erq')")
+    assert "ERR_TOKEN" in seoga("search", "returned", "--path", kb).out
+    found = seoga("doctor", "--deep", "--path", kb, "--json")
+    assert "passages whose words are not those of their text: 1" in failed(found)["keyword index"]
+    assert "/b.md" in failed(found)["keyword index"]
+    mended = seoga("doctor", "--deep", "--repair", "--path", kb, "--json")
+    assert (mended.code, failed(mended)) == (0, {})
+    assert "ERR_TOKEN" in seoga("search", "ERR_TOKEN_EXPIRED", "--path", kb).out
+    assert seoga("exec", "--path", kb, "--json").json["indexed"] == 0
+
+
 def test_a_damaged_file_is_said_and_not_touched(seoga: Any, kb: Path) -> None:
     data = bytearray((kb / "rag.db").read_bytes())
     data[4096 * 3 : 4096 * 5] = b"\xff" * 8192
@@ -102,6 +114,14 @@ def test_nothing_is_mended_while_a_run_has_the_kb(seoga: Any, kb: Path) -> None:
         done = seoga("doctor", "--deep", "--repair", "--path", kb)
     assert done.code == 1
     assert "in use by" in done.out
+
+
+def test_an_index_that_was_emptied_is_no_kb_that_was_never_indexed(seoga: Any, kb: Path) -> None:
+    for part in ("-wal", "-shm"):
+        (kb / f"rag.db{part}").unlink(missing_ok=True)
+    (kb / "rag.db").write_bytes(b"")
+    done = seoga("doctor", "--deep", "--path", kb)
+    assert (done.code, "is empty, though the knowledge base was indexed" in done.out) == (1, True)
 
 
 def test_a_kb_without_an_index_is_no_fault_and_gets_none(
