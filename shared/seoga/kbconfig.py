@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
@@ -10,6 +11,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, Field, ValidationError
+from pydantic_core import PydanticCustomError
 
 from seoga.errors import ConfigError
 from seoga.kbsource import Keys, Names, SourceConfig, faults, idle, lower
@@ -31,6 +33,7 @@ _FLAT = {
     "pathBoosts": ("search", "pathBoosts"),
 }
 _SURROGATE = re.compile("[\ud800-\udfff]")
+_ENDLESS = re.compile(r"[+-]?(?:nan|inf|infinity)", re.IGNORECASE)
 _KEYS = "Mend the file: shared/config.example.json shows every key; null or no key is the default."
 
 
@@ -39,6 +42,19 @@ def _duration(value: object) -> object:
     return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
 
 
+def _counted(value: object) -> object:
+    # JSON of Python knows NaN and Infinity; true would be read as 1.
+    text = value.strip() if isinstance(value, str) else value
+    endless = isinstance(text, float) and not math.isfinite(text)
+    if isinstance(text, bool) or endless or (isinstance(text, str) and _ENDLESS.fullmatch(text)):
+        raise PydanticCustomError("no_number", "not a finite number")
+    return value
+
+
+Number = Annotated[float, BeforeValidator(_counted)]
+Whole = Annotated[int, BeforeValidator(_counted)]
+# What is worth nothing belongs in `exclude`; a hundredfold already outweighs every score.
+Boost = Annotated[Number, Field(gt=0, le=100)]
 KeepAlive = Annotated[str, BeforeValidator(_duration)]
 
 
@@ -49,20 +65,20 @@ class ModelKeys(Keys):
     base_url: str | None = None
     api_key_preset: str | None = None
     keep_alive: KeepAlive = "5m"
-    num_ctx: int = Field(default=8192, ge=1)
+    num_ctx: Whole = Field(default=8192, ge=1)
 
 
 class EmbeddingKeys(ModelKeys):
     """The `embedding` object."""
 
     provider: Annotated[EmbeddingProvider, BeforeValidator(lower)] = "builtin"
-    dimension: int = Field(default=0, ge=0, le=65536)
-    max_chunk_chars: int = Field(default=4000, ge=100, le=1_000_000)
-    batch_size: int = Field(default=0, ge=0, le=100_000)
+    dimension: Whole = Field(default=0, ge=0, le=65536)
+    max_chunk_chars: Whole = Field(default=4000, ge=100, le=1_000_000)
+    batch_size: Whole = Field(default=0, ge=0, le=100_000)
     # Of one run; 0: no limit. A price of 0 means the one that the model registry knows.
-    max_tokens_per_run: int = Field(default=0, ge=0)
-    max_cost_per_run: float = Field(default=0, ge=0)
-    price_per_million: float = Field(default=0, ge=0)
+    max_tokens_per_run: Whole = Field(default=0, ge=0)
+    max_cost_per_run: Number = Field(default=0, ge=0)
+    price_per_million: Number = Field(default=0, ge=0)
 
 
 class ContextualizerKeys(ModelKeys):
@@ -72,11 +88,11 @@ class ContextualizerKeys(ModelKeys):
     # The provider's batch API (openai, anthropic): half the price, within a day. A run waits for
     # so many minutes for what it has sent.
     batch: bool = False
-    batch_wait_minutes: float = Field(default=0, ge=0, le=1440)
+    batch_wait_minutes: Number = Field(default=0, ge=0, le=1440)
     # As under embedding.
-    max_tokens_per_run: int = Field(default=0, ge=0)
-    max_cost_per_run: float = Field(default=0, ge=0)
-    price_per_million: float = Field(default=0, ge=0)
+    max_tokens_per_run: Whole = Field(default=0, ge=0)
+    max_cost_per_run: Number = Field(default=0, ge=0)
+    price_per_million: Number = Field(default=0, ge=0)
 
 
 class RerankerKeys(ModelKeys):
@@ -84,29 +100,29 @@ class RerankerKeys(ModelKeys):
 
     provider: Annotated[RerankProvider, BeforeValidator(lower)] = ""
     # All passages are read in one prompt.
-    num_ctx: int = Field(default=16384, ge=1)
-    candidates: int = Field(default=30, ge=2, le=100)
+    num_ctx: Whole = Field(default=16384, ge=1)
+    candidates: Whole = Field(default=30, ge=2, le=100)
     # A person waits: beyond it the hits stay in their own order.
-    timeout_seconds: float = Field(default=10, gt=0, le=120)
+    timeout_seconds: Number = Field(default=10, gt=0, le=120)
 
 
 class ChunkingKeys(Keys):
     """The `chunking` object, in characters."""
 
-    target_chars: int = Field(default=1000, ge=50, le=1_000_000)
-    overlap_chars: int = Field(default=150, ge=0, le=500_000)
+    target_chars: Whole = Field(default=1000, ge=50, le=1_000_000)
+    overlap_chars: Whole = Field(default=150, ge=0, le=500_000)
 
 
 class SearchKeys(Keys):
     """The `search` object; None: from the model registry, or as measured."""
 
-    top_k: int = Field(default=5, ge=1, le=50)
-    min_score: float | None = Field(default=None, ge=0, le=1)
-    min_coverage: float | None = Field(default=None, ge=0, le=1)
+    top_k: Whole = Field(default=5, ge=1, le=50)
+    min_score: Number | None = Field(default=None, ge=0, le=1)
+    min_coverage: Number | None = Field(default=None, ge=0, le=1)
     fusion: Literal["convex", "rrf", "gated"] = "convex"
-    lexical_max_doc_freq: float = Field(default=0.01, ge=0, le=1)
+    lexical_max_doc_freq: Number = Field(default=0.01, ge=0, le=1)
     default_exclude: Names = Field(default=["archive", "plans"])
-    path_boosts: dict[str, float] = Field(default={})
+    path_boosts: dict[str, Boost] = Field(default={})
 
 
 class LifecycleRule(Keys):
@@ -254,11 +270,14 @@ def _rule(kind: str, context: Mapping[str, Any]) -> str:
     if kind == "string_pattern_mismatch":
         return "text without '/' and control characters"
     words = {
+        "greater_than": f"more than {context.get('gt')}",
         "greater_than_equal": f"at least {context.get('ge')}",
         "less_than_equal": f"at most {context.get('le')}",
     }
     types = {
         "string_type": "a text",
+        "no_number": "a finite number",
+        "finite_number": "a finite number",
         "int_type": "a whole number",
         "int_parsing": "a whole number",
         "int_from_float": "a whole number",

@@ -32,7 +32,8 @@ Seoga searches a team's own documents (Korean, English, code). Start with search
 without kb_id it
 searches every knowledge base; ask in the words of the documents or in a whole question, in either
 language.
-Each result has a label ([semantic 0.71], [both 0.69] or [exact match]), the place in the original
+Each result has a label ([semantic 0.71], [both 0.69], [exact match], or
+[keyword match] when only some of the words are there), the place in the original
 and a
 chunk_id; get_document_chunk shows what stands around it, read_document reads on by page or line.
 "No relevant

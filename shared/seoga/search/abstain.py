@@ -83,15 +83,17 @@ class Bar:
 
 
 def label_of(candidate: Candidate, bar: Bar) -> str:
-    """The provenance: `[both 0.688]`, `[semantic 0.712]` (the number is the cosine) or
-    `[exact match]`."""
+    """The provenance: `[both 0.688]`, `[semantic 0.712]` (the number is the cosine); of words
+    alone `[exact match]`, where all that was asked for (or an identifier) is there as typed, else
+    `[keyword match]`."""
+    by_words = "[exact match]" if candidate.exact or candidate.whole else "[keyword match]"
     words, threshold = bar.by_words(candidate), bar.threshold_of(candidate)
     if candidate.cosine is None or threshold is None:
-        return "[exact match]"
+        return by_words
     told = words or bool(candidate.keyword and candidate.coverage >= _TOLD)
     # A chosen word shows what is far in meaning; so do many words with half of the cosine missing.
     if told and candidate.cosine < (threshold if words else threshold / 2):
-        return "[exact match]"
+        return by_words
     return f"[{'both' if told else 'semantic'} {candidate.cosine:.3f}]"
 
 

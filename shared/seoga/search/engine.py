@@ -14,7 +14,7 @@ from seoga.search.abstain import NOTHING_TO_SEARCH, Bar, Findings, message_of
 from seoga.search.explain import of_search
 from seoga.search.fusion import Candidate
 from seoga.search.kbsearch import Found, KbSearch
-from seoga.search.labels import unknown_labels
+from seoga.search.labels import idle_glob, unknown_labels
 from seoga.search.present import Folder, Picked, pick
 from seoga.search.query import Query, analyse
 from seoga.search.query_vectors import QueryVectors
@@ -72,6 +72,8 @@ def search(
     if not parts:
         raise trouble[0][1] if trouble else NotFound("There is no knowledge base to search.")
     warnings = unknown_labels(kbs, request.labels)
+    if not any(part.hits for part in parts):
+        warnings += idle_glob(kbs, request.path_glob)
     warnings += [f"{kb.name} was not searched: {error.message}" for kb, error in trouble]
     return _answer(parts, request, warnings)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import sqlite3
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final
@@ -99,12 +100,24 @@ def _matching(conn: sqlite3.Connection, request: SearchRequest) -> frozenset[int
     if not parts and not request.path_glob:
         return None
     rows = conn.execute(
-        f"SELECT id, path FROM files WHERE {' AND '.join(parts) or '1'}", tuple(values)
+        f"SELECT id, path, label FROM files WHERE {' AND '.join(parts) or '1'}", tuple(values)
     )
     if not request.path_glob:
         return frozenset(row[0] for row in rows)
-    matches = glob_pattern(request.path_glob).fullmatch
-    return frozenset(row[0] for row in rows if matches(row[1]))
+    matches = path_filter(request.path_glob)
+    return frozenset(file for file, path, label in rows if matches(label, path))
+
+
+def path_filter(glob: str) -> Callable[[str, str], bool]:
+    """Whether a glob of a request is meant for a label and a path: hits name documents with their
+    label before them, so a glob may, too."""
+    matches = glob_pattern(glob).fullmatch
+    rooted = "/" in glob
+
+    def fits(label: str, path: str) -> bool:
+        return bool(matches(path) or (rooted and matches(f"{label}/{path}")))
+
+    return fits
 
 
 def _literal(text: str) -> str:
@@ -114,7 +127,12 @@ def _literal(text: str) -> str:
 @lru_cache(maxsize=256)
 def glob_pattern(glob: str) -> re.Pattern[str]:
     """A path glob as a pattern for `fullmatch`: `*` and `?` stay within a segment, `**` crosses
-    them, a glob without a slash is about the file's name. Case does not matter."""
+    them, a glob without a slash is about the file's name. `./` before it says nothing, `/` behind
+    it means all below. Case does not matter."""
+    while glob.startswith("./"):
+        glob = glob[2:].lstrip("/")
+    if glob.endswith("/") and glob.strip("/"):
+        glob = f"{glob.rstrip('/')}/**"
     if "/" not in glob:
         glob = "**/" + glob
     parts = re.findall(r"\*\*/|/\*\*$|\*\*|\*|\?|[^*?]", glob.strip("/"))

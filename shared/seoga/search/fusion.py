@@ -27,7 +27,8 @@ class Candidate:
     """A chunk that a track found. `support` is what its other windows add to the `cosine` of the
     best one in the order of hits, never for the threshold. `keyword` is its share of the query's
     ideal BM25, `coverage` the share of the query's idf mass that it holds, `exact` True when it
-    holds an identifier of the query, or all words of a short query; `named` when the query names
+    holds an identifier of the query, or all words of a short query; `whole` when it holds all that
+    any query asks for, as typed; `named` when the query names
     its document, `led` when it is put first for that. `boost`: the factor of the KB's pathBoosts,
     `rerank`: the score of its reranker.
     `same_language`: as the query. `attached`: shown for the retired documents `supersedes`,
@@ -41,6 +42,7 @@ class Candidate:
     keyword: float | None = None
     coverage: float = 0.0
     exact: bool = False
+    whole: bool = False
     named: bool = False
     cosine_rank: int | None = None
     keyword_rank: int | None = None

@@ -194,7 +194,7 @@ class KbSearch:
         self, query: Query, tracks: Tracks, scope: Scope, depth: int, bar: Bar
     ) -> list[Candidate]:
         candidates = self._described(_candidates(tracks, scope, depth), query, tracks)
-        self._scored(candidates, query, tracks)
+        self._scored(candidates, tracks)
         ranked = self._ordered(candidates, tracks, bar)
         if tracks.semantic is None:
             return ranked
@@ -243,7 +243,7 @@ class KbSearch:
             each.boost = boosted(factors, paths[each.file_id])
             each.rank_score *= each.boost
 
-    def _scored(self, candidates: Sequence[Candidate], query: Query, tracks: Tracks) -> None:
+    def _scored(self, candidates: Sequence[Candidate], tracks: Tracks) -> None:
         ids = [each.chunk_id for each in candidates]
         words = tracks.words.score(ids)
         named = tracks.keyword.named.values() if tracks.keyword is not None else ()
@@ -254,7 +254,7 @@ class KbSearch:
             each.named = any(each.file_id in files for files in named)
             found = words.get(each.chunk_id)
             if tracks.keyword is not None:
-                _add_words(each, found, query, tracks.words.guessed)
+                _add_words(each, found, tracks.words)
             elif found is not None:
                 each.coverage = found.coverage
 
@@ -322,7 +322,7 @@ class KbSearch:
             (json.dumps(wanted), _LOOKED_AT, *values),
         )
         candidates = self._described((row[0] for row in rows), asked.query, asked.tracks)
-        self._scored(candidates, asked.query, asked.tracks)
+        self._scored(candidates, asked.tracks)
         fusion.convex(candidates)
         best: dict[int, Candidate] = {}
         for each in fusion.in_order(candidates):
@@ -351,18 +351,17 @@ def _candidates(tracks: Tracks, scope: Scope, depth: int) -> set[int]:
     return {*words, *near()}
 
 
-def _add_words(
-    candidate: Candidate, score: KeywordScore | None, query: Query, guessed: frozenset[str]
-) -> None:
+def _add_words(candidate: Candidate, score: KeywordScore | None, track: KeywordTrack) -> None:
     if score is None:
         candidate.keyword = 0.0
         return
     candidate.keyword, candidate.coverage = score.share, score.coverage
     candidate.matched = score.matched
-    sure = score.matched - guessed
+    query, sure = track.query, score.matched - track.guessed
     candidate.exact = bool(query.identifiers & sure) or (
         query.short and len(sure) == len(query.terms)
     )
+    candidate.whole = track.asked <= sure
 
 
 def _weights(keyword: KeywordTrack | None) -> dict[str, float]:

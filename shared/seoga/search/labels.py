@@ -1,4 +1,5 @@
-"""Labels that name no source: said, because a filter that matches nothing looks like no answer."""
+"""Labels and globs that name nothing: said, because a filter that matches nothing looks like no
+answer."""
 
 from __future__ import annotations
 
@@ -7,9 +8,14 @@ from difflib import get_close_matches
 
 from seoga.errors import SeogaError
 from seoga.kb import Kb
+from seoga.search.filters import path_filter
 from seoga.search.readers import reading
 
 _MOST = 12
+_READ_AS_THEY_ARE = (
+    "`*` and `?` stay within a folder, `**` crosses folders, a glob without `/` is about the file's"
+    " name; brackets and braces stand for themselves."
+)
 
 
 def unknown_labels(kbs: Sequence[Kb], asked: Sequence[str]) -> list[str]:
@@ -24,6 +30,22 @@ def unknown_labels(kbs: Sequence[Kb], asked: Sequence[str]) -> list[str]:
             rest = f"did you mean {near[0]!r}?" if near else f"there are: {_listed(known)}."
             out.append(f"No source has the label {label!r}; {rest}")
     return out
+
+
+def idle_glob(kbs: Sequence[Kb], glob: str) -> list[str]:
+    """A sentence when no document of these KBs has a path like the glob."""
+    if not glob:
+        return []
+    matches = path_filter(glob)
+    for kb in kbs:
+        try:
+            with reading(kb.db_path) as conn:
+                rows = conn.execute("SELECT label, path FROM files")
+                if any(matches(label, path) for label, path in rows):
+                    return []
+        except SeogaError:
+            continue
+    return [f"No document has a path like {glob!r}. {_READ_AS_THEY_ARE}"]
 
 
 def _labels(kb: Kb) -> list[str]:

@@ -89,12 +89,13 @@ class KeywordTrack:
         return tuple(terms[:MAX_TERMS])
 
     @cached_property
-    def _asked(self) -> frozenset[str]:
+    def asked(self) -> frozenset[str]:
+        """The terms that ask for something."""
         return frozenset(term.text for term in self.terms) - self.query.grammar
 
     @cached_property
     def _asked_mass(self) -> float:
-        return sum(term.idf for term in self.terms if term.text in self._asked) or math.inf
+        return sum(term.idf for term in self.terms if term.text in self.asked) or math.inf
 
     @cached_property
     def named(self) -> Mapping[str, frozenset[int]]:
@@ -118,7 +119,11 @@ class KeywordTrack:
 
     def _is_written(self, text: str) -> bool:
         term = self._looked_for[text]
-        return bool(term.forms) and not term.guessed
+        if not term.forms or term.guessed:
+            return False
+        # Two syllables alike may be the end of a word and its particle; three are a key's.
+        pair = len(text) == 2 and text[0] == text[1]
+        return not pair or bool(self._best(_quoted(f"{text} {text}"), Scope(), 1))
 
     @cached_property
     def _hints(self) -> frozenset[str]:
@@ -212,7 +217,11 @@ class KeywordTrack:
             return KeywordScore(0.0, 0.0, frozenset())
         norm = K1 * (1 - B + B * length / max(self.mean_length, 1.0))
         idf = {term.text: term.idf for term in self.terms}
-        covered = sum(idf[text] for text in counts.keys() & self._asked - self._hints)
+        held = frozenset(counts) & self.asked - self._hints
+        if self.query.idle and len(held) < len(idf):
+            # Of a query that asks for nothing, parts are in every document.
+            held = frozenset()
+        covered = sum(idf[text] for text in held)
         gained = sum(idf[text] * count / (count + norm) for text, count in counts.items())
         return KeywordScore(gained / mass, covered / self._asked_mass, frozenset(counts))
 

@@ -27,7 +27,7 @@ class Query:
     index; `identifiers` those terms that name one thing (ADR-0005, v2.3.1, err_token_expired);
     `grammar` those that ask for nothing: particles, endings, function words. Not all are.
     `content`: the tokens of each word that asks for something; `held`: terms that stand for a key
-    held down."""
+    held down; `idle`: nothing but grammar, so that all of it has to be there."""
 
     text: str
     terms: tuple[str, ...]
@@ -37,6 +37,7 @@ class Query:
     grammar: frozenset[str] = frozenset()
     content: tuple[frozenset[str], ...] = ()
     held: frozenset[str] = frozenset()
+    idle: bool = False
 
     @property
     def short(self) -> bool:
@@ -70,6 +71,7 @@ def analyse(text: str) -> Query:
         grammar=grammar if len(grammar) < len(terms) else frozenset(),
         content=tuple(content_words(_PARTICLE.sub(" ", clean))),
         held=held.intersection(terms),
+        idle=bool(terms) and len(grammar) == len(terms),
     )
 
 

@@ -10,6 +10,8 @@ from seoga.text.tokens import index_text
 
 SNIPPET_CHARS: Final = 240
 _WORD = re.compile(r"\S+")
+# What a mark may hold of that: words, identifiers, paths; not the brackets of a link around them.
+_MARKED = re.compile(r"\w+(?:[-./:'’@&+,]+\w+)*(?:\+\+(?!\w)|#(?!\w))?")
 
 
 class Marker:
@@ -33,10 +35,19 @@ class Marker:
         for (start, end), value in zip(words[first:last], worth[first:last], strict=True):
             word = text[start:end].replace("**", "")[:chars]
             if word:
-                shown.append(f"**{word}**" if value > 0 else word)
+                shown.append(self._marked(word) if value > 0 else word)
         before = "… " if first else ""
         after = " …" if last < len(words) else ""
         return f"{before}{' '.join(shown)}{after}"
+
+    def _marked(self, word: str) -> str:
+        """Something without blanks, with the marks around those of its words that count."""
+
+        def mark(found: re.Match[str]) -> str:
+            return f"**{found.group()}**" if self._worth(found.group()) > 0 else found.group()
+
+        marked = _MARKED.sub(mark, word)
+        return marked if "**" in marked else f"**{word}**"
 
     def _worth(self, word: str) -> float:
         value = self._known.get(word)

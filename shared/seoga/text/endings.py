@@ -10,11 +10,12 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from seoga.text.closed import is_english_grammar, is_korean_grammar
 from seoga.text.normal import compatible
 from seoga.text.tokens import query_terms
 
 _RUN = re.compile("[가-힣]+")
-_LATIN = re.compile(r"[A-Za-z']+")
+_LATIN = re.compile(r"[A-Za-z'’]+")
 
 _PARTICLES: Final = (
     "은 는 이 가 을 를 의 에 와 과 도 로 만 랑 께 에서 으로 까지 부터 에게 한테 처럼 보다"
@@ -37,18 +38,9 @@ _FUNCTION: Final = (
     " 됩니까 된 될 그 이 저 그리고 또는 및 때 때에 때는 위해 위한 대해 대한 관한 관해 따라"
     " 따른 통해 경우 경우에 안 못 잘 더 좀 다 모두 알려줘 알려주세요"
 )
-_ENGLISH: Final = (
-    "a an the is are was were be been being am do does did done have has had having can"
-    " could may might must shall should will would what which who whom whose when where why"
-    " how of in on at to for from by with about into over under than then that this these"
-    " those there it its they them their he she his her we our us you your i me my and or"
-    " but if not no so as any some"
-)
-
 _SUFFIXES: Final = frozenset(f"{_PARTICLES} {_ENDINGS}".split())
 _LONGEST: Final = max(map(len, _SUFFIXES))
 _WORDS: Final = frozenset(_FUNCTION.split())
-_ENGLISH_WORDS: Final = frozenset(_ENGLISH.split())
 
 
 def grammar_terms(text: str) -> frozenset[str]:
@@ -57,12 +49,12 @@ def grammar_terms(text: str) -> frozenset[str]:
     hard: set[str] = set()
     clean = compatible(text)
     for run in _RUN.findall(clean):
-        kept = len(run) if run not in _WORDS else 0
+        kept = 0 if _asks_nothing(run) else len(run)
         kept = min(kept, stem_length(run))
         for at, token in enumerate(query_terms_in_order(run)):
             (hard if at + 2 <= kept or (len(run) == 1 and kept) else soft).add(token)
     for word in _LATIN.findall(clean):
-        (soft if word.casefold() in _ENGLISH_WORDS else hard).update(query_terms(word))
+        (soft if is_english_grammar(word) else hard).update(query_terms(word))
     return frozenset(soft - hard)
 
 
@@ -71,7 +63,7 @@ def content_words(text: str) -> list[frozenset[str]]:
     stem. What holds only some of a word's bigrams holds another word."""
     out: list[frozenset[str]] = []
     for word in compatible(text).split():
-        runs = (run for run in _RUN.findall(word) if run not in _WORDS)
+        runs = (run for run in _RUN.findall(word) if not _asks_nothing(run))
         out += [frozenset(query_terms_in_order(run[: stem_length(run)])) for run in runs]
         rest = [part for part in _RUN.sub(" ", word).split() if not _is_function(part)]
         out += [frozenset(query_terms(part)) for part in rest]
@@ -79,7 +71,11 @@ def content_words(text: str) -> list[frozenset[str]]:
 
 
 def _is_function(word: str) -> bool:
-    return word.strip(".,;:!?()[]\"'").casefold() in _ENGLISH_WORDS
+    return is_english_grammar(word.strip(".,;:!?()[]\"'"))
+
+
+def _asks_nothing(run: str) -> bool:
+    return run in _WORDS or is_korean_grammar(run)
 
 
 def query_terms_in_order(run: str) -> list[str]:

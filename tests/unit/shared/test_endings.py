@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from seoga.search.query import analyse
 from seoga.text.endings import content_words, grammar_terms, stem_length
+from seoga.text.tokens import query_terms
 
 
 @pytest.mark.parametrize(
@@ -52,3 +53,64 @@ def test_the_words_of_a_query_that_ask_for_something_are_told_whole() -> None:
     assert frozenset({"삼각", "각형"}) in found
     assert frozenset({"adr-0005", "adr", "0005"}) in found
     assert all("무가" not in word and "what" not in word and "왜" not in word for word in found)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "얼마까지 되나",
+        "언제까지 쓸 수 있나요",
+        "누구에게 말하나요",
+        "어디서부터인가요",
+        "몇번까지 할 수 있습니까",
+        "몇명이나 되는지",
+        "며칠인가",
+        "무엇으로 해야 하나",
+        "어떻게 하면 되는지 알고 싶습니다",
+        "그것은 왜 안 되나요",
+        "누구였나요",
+        "What's it they'd have and why don't we?",
+        "Please tell me whether there is any such one",
+    ],
+)
+def test_question_words_and_verbs_that_only_carry_are_grammar_in_every_form(text: str) -> None:
+    assert grammar_terms(f"{text} 숙박비") >= set(query_terms(text)) - {"숙박", "박비"}
+    assert content_words(text) == []
+
+
+@pytest.mark.parametrize(
+    "noun",
+    [
+        "왜도",
+        "우리은행",
+        "여기저기어때앱",
+        "보고",
+        "보안",
+        "주말",
+        "주가",
+        "주지",
+        "해지",
+        "해고",
+        "한지",
+        "한은",
+        "할인",
+        "합의",
+        "알림",
+        "쓰기",
+        "쓰레기",
+        "몇몇곳",
+        "거리",
+        "때문",
+        "기능",
+        "사용",
+        "되새김",
+        "있음직",
+    ],
+)
+def test_nouns_that_begin_like_grammar_are_looked_for(noun: str) -> None:
+    assert not grammar_terms(f"{noun} 숙박비") & set(query_terms(noun))
+
+
+def test_a_question_word_that_nobody_wrote_weighs_little() -> None:
+    query = analyse("숙박비가 얼마까지 되나")
+    assert set(query.terms) - query.grammar == {"숙박", "박비"}

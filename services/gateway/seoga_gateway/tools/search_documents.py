@@ -70,7 +70,9 @@ class Result(BaseModel):
     text: str = Field(description="The passage as it stands in the document.")
     header_row: str = Field("", description="Header of the table that it is a part of.")
     snippet: str = Field(description="Part of it, with **marks** on what matched.")
-    label: str = Field(description="Why it is here: [semantic x], [both x] or [exact match].")
+    label: str = Field(
+        description="Why it is here: [semantic x], [both x], [exact match], [keyword match] (part)."
+    )
     score: float = Field(description="Cosine where there is one, else share of the query, 0..1.")
     rank_score: float = Field(description="Only orders the results.")
     scores: dict[str, Any] = Field(description="Raw score and rank of each track.")

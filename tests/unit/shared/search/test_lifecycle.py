@@ -123,7 +123,7 @@ def test_a_retired_document_with_a_draft_in_its_place_leads_to_the_draft(shelf: 
     old(shelf, ("status", "withdrawn"), ("reason", "The authors prefer new.md"))
     new(shelf, ("status", "draft"))
     (hit,) = shelf.search(QUERY, mode="bm25").hits
-    assert hit.label == "[exact match; supersedes old.md; draft]"
+    assert hit.label == "[keyword match; supersedes old.md; draft]"
 
 
 def test_a_chain_leads_to_its_living_end(shelf: Shelf) -> None:
@@ -176,7 +176,7 @@ def test_two_successors_are_both_shown(shelf: Shelf) -> None:
     answer = shelf.search(QUERY, mode="bm25")
     assert {hit.path for hit in answer.hits} == {"CIP-0121.md", "CIP-0122.md"}
     assert {hit.label for hit in answer.hits} == {
-        "[exact match; supersedes old.md]",
+        "[keyword match; supersedes old.md]",
         "[supersedes old.md]",
     }
 

@@ -139,9 +139,9 @@ def test_equal_scores_come_in_a_fixed_order() -> None:
     [
         (0.7123, 0.0, 0.0, "[semantic 0.712]"),
         (0.688, 0.5, 0.6, "[both 0.688]"),
-        (0.1, 0.5, 0.6, "[exact match]"),
+        (0.1, 0.5, 0.6, "[keyword match]"),
         (0.4, 0.5, 0.6, "[both 0.400]"),
-        (None, 0.5, 0.6, "[exact match]"),
+        (None, 0.5, 0.6, "[keyword match]"),
     ],
 )
 def test_a_label_names_the_evidence(
@@ -244,6 +244,19 @@ def test_a_snippet_shows_the_best_part_with_its_words_marked() -> None:
     assert "**중요한**" not in shown
     assert len(shown) < 300
     assert Marker({}).snippet("  ") == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("[MySQL for orders](0001-use-mysql.md).", "[MySQL for **orders**](0001-use-mysql.md)."),
+        ("see [[orders|the list]], (orders)", "see [[**orders**|the list]], (**orders**)"),
+        ("`orders`: <b>orders</b>", "`**orders**`: <b>**orders**</b>"),
+        ("the C++, of err_token.", "the **C++**, of **err_token**."),
+    ],
+)
+def test_marks_in_a_snippet_hold_words_and_no_markup(text: str, shown: str) -> None:
+    assert Marker({"order": 2.0, "c++": 1.0, "err_token": 1.0}).snippet(text) == shown
 
 
 def check_matrix(shelf: Shelf) -> None:
