@@ -58,6 +58,10 @@ class Archive:
             times = total // max(packed, 1)
             raise bomb(f"it inflates {times} times, of {self.limits.archive_ratio} allowed")
 
+    def size_of(self, name: str) -> int:
+        """Bytes of a member as its entry says; 0 when there is none of that name."""
+        return self._members[name].file_size if name in self._members else 0
+
     def read(self, name: str) -> bytes:
         """The bytes of a member; b"" when there is none of that name."""
         if name not in self._members:

@@ -6,6 +6,7 @@ Read from the XML itself: python-docx neither opens ISO strict files nor gives c
 from __future__ import annotations
 
 from seoga.models import DocumentInfo
+from seoga_extraction.enclosed import Enclosed
 from seoga_extraction.format import Format, Input, Parsed, corrupt
 from seoga_extraction.formats.docx.body import Body
 from seoga_extraction.formats.docx.margins import margins
@@ -22,6 +23,7 @@ def parse(source: Input) -> Parsed:
     sections = [*body.sections(root), *margins(package, body, root)]
     yield DocumentInfo("docx", package.title or body.title, package.properties)
     yield from sections
+    yield from Enclosed(source).rest(alone=not sections)
     source.tell_cuts()
 
 
@@ -37,5 +39,5 @@ FORMAT = Format(
     sniff=sniff,
     needs=("lxml",),
     nests=True,
-    version="2",
+    version="3",
 )

@@ -8,6 +8,7 @@ from itertools import chain, islice
 
 from seoga.errors import ExtractionFailed
 from seoga.models import DocumentInfo, Section
+from seoga_extraction.enclosed import Enclosed
 from seoga_extraction.format import Format, Input, Parsed, corrupt, one_line, parse_xml
 from seoga_extraction.formats._hancom.chart import chart_table
 from seoga_extraction.formats._hancom.model import Table
@@ -45,6 +46,8 @@ def parse(source: Input) -> Parsed:
     first = list(islice(sections, TITLE_WITHIN))
     yield DocumentInfo("hwp", title_of(_text(properties.get(_TITLE)), first), meta)
     yield from chain(first, sections)
+    yield from Enclosed(source, container).rest(alone=not first)
+    source.tell_cuts()
 
 
 def _sections(container: Container) -> Iterator[Section]:
@@ -83,4 +86,12 @@ def sniff(source: Input) -> bool:
     return source.extension in EXTENSIONS or source.holds(*_MARKS)
 
 
-FORMAT = Format("hwp", parse, extensions=EXTENSIONS, sniff=sniff, needs=("olefile", "cryptography"))
+FORMAT = Format(
+    "hwp",
+    parse,
+    extensions=EXTENSIONS,
+    sniff=sniff,
+    needs=("olefile", "cryptography"),
+    version="2",
+    nests=True,
+)

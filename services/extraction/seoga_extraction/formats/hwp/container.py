@@ -116,6 +116,25 @@ class Container:
         """An inflated stream; b"" when there is none of that name."""
         return self._inflate(self._read(name)) if self._ole.exists(name) else b""
 
+    @cached_property
+    def names(self) -> list[str]:
+        """The streams of pictures and other embedded things."""
+        return ["/".join(entry) for entry in self._ole.listdir() if entry[0] == "BinData"]
+
+    def read(self, name: str) -> bytes:
+        """One of `names`: each says nowhere but in DocInfo whether it is deflated."""
+        raw = self._read(name)
+        try:
+            return self._inflate(raw)
+        except ExtractionFailed as error:
+            if error.reason is not Reason.CORRUPT:
+                raise
+            return raw
+
+    def size_of(self, name: str) -> int:
+        """Bytes of a stream as it is stored."""
+        return int(self._ole.get_size(name))
+
     def embedded(self, number: int) -> bytes:
         """The chart (as XML) of an embedded object; b"" when it holds none."""
         import olefile

@@ -8,6 +8,7 @@ from itertools import chain, islice
 
 from seoga.errors import ExtractionFailed
 from seoga.models import DocumentInfo, Section
+from seoga_extraction.enclosed import Enclosed
 from seoga_extraction.format import Archive, Format, Input, Parsed, corrupt, one_line
 from seoga_extraction.formats._hancom.chart import chart_table
 from seoga_extraction.formats._hancom.model import Table
@@ -39,6 +40,8 @@ def parse(source: Input) -> Parsed:
     first = list(islice(sections, TITLE_WITHIN))
     yield DocumentInfo("hwpx", title_of(title, first), meta)
     yield from chain(first, sections)
+    yield from Enclosed(source).rest(alone=not first)
+    source.tell_cuts()
 
 
 def _sections(archive: Archive, names: list[str]) -> Iterator[Section]:
@@ -91,5 +94,11 @@ def sniff(source: Input) -> bool:
 
 
 FORMAT = Format(
-    "hwpx", parse, extensions=(".hwpx", ".hwtx"), sniff=sniff, needs=("lxml", "cryptography")
+    "hwpx",
+    parse,
+    extensions=(".hwpx", ".hwtx"),
+    sniff=sniff,
+    needs=("lxml", "cryptography"),
+    version="2",
+    nests=True,
 )

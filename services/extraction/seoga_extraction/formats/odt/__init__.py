@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from seoga.models import DocumentInfo
+from seoga_extraction.enclosed import Enclosed
 from seoga_extraction.format import Format, Input, Parsed, corrupt
 from seoga_extraction.formats.odt.body import Body
 from seoga_extraction.formats.odt.package import Package
@@ -24,6 +25,8 @@ def parse(source: Input) -> Parsed:
     sections = [*body.sections(root), *body.margins()]
     yield DocumentInfo("odt", package.title or body.title, package.properties)
     yield from sections
+    yield from Enclosed(source).rest(alone=not sections)
+    source.tell_cuts()
 
 
 def sniff(source: Input) -> bool:
@@ -43,5 +46,6 @@ FORMAT = Format(
     extensions=(".odt", ".ott", ".odm"),
     sniff=sniff,
     needs=("lxml", "cryptography"),
-    version="3",
+    version="4",
+    nests=True,
 )

@@ -10,7 +10,8 @@ from collections.abc import Iterator
 
 from seoga.errors import ExtractionFailed
 from seoga.models import DocumentInfo, Place, Section, SectionKind
-from seoga_extraction.format import Archive, Format, Input, Outline, Parsed, corrupt, one_line
+from seoga_extraction.enclosed import Enclosed
+from seoga_extraction.format import Format, Input, Outline, Parsed, corrupt, one_line
 from seoga_extraction.formats.pptx.layouts import Layout
 from seoga_extraction.formats.pptx.remarks import authors, notes, presentation_slides, remarks
 from seoga_extraction.formats.pptx.shapes import SlideReader, title_of
@@ -21,8 +22,9 @@ from seoga_extraction.ooxml.package import title_of as core_title
 class _Deck:
     """The slides of a presentation; keeps the layouts that were read."""
 
-    def __init__(self, archive: Archive) -> None:
-        self._archive = archive
+    def __init__(self, source: Input) -> None:
+        self._archive = archive = source.archive
+        self.enclosed = Enclosed(source)
         main = Relations(archive, "").parts("officeDocument")
         part = main[0] if main else "ppt/presentation.xml"
         root = archive.xml(part)
@@ -52,7 +54,12 @@ class _Deck:
         reader = SlideReader(
             self._archive, relations, layout, number, outline.path, meta, self._footers
         )
-        yield from reader.sections(tree)
+        said = False
+        for section in reader.sections(tree):
+            said = True
+            yield section
+        pictures = relations.parts("image")
+        yield from self.enclosed.pictures(pictures, outline.path, place, alone=not said)
         yield from self._remarks(relations, outline.path, place, meta)
 
     def _remarks(
@@ -75,7 +82,7 @@ def parse(source: Input) -> Parsed:
 
     A broken slide is left out and told at the end, so that the others are read.
     """
-    deck = _Deck(source.archive)
+    deck = _Deck(source)
     broken: list[ExtractionFailed] = []
     sections = _sections(deck, broken)
     first = next(sections, None)
@@ -86,8 +93,10 @@ def parse(source: Input) -> Parsed:
     if first is not None:
         yield first
     yield from sections
+    yield from deck.enclosed.files(Outline())
     if broken:
         raise broken[0]
+    deck.enclosed.end(empty=first is None)
     source.tell_cuts()
 
 
@@ -110,5 +119,6 @@ FORMAT = Format(
     (".pptx", ".pptm", ".ppsx", ".ppsm", ".potx"),
     sniff,
     needs=("lxml",),
-    version="3",
+    version="4",
+    nests=True,
 )

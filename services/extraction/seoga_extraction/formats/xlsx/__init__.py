@@ -11,7 +11,17 @@ from typing import Any
 
 from seoga.errors import ExtractionFailed
 from seoga.models import DocumentInfo, Place, Section, SectionKind
-from seoga_extraction.format import Format, Input, Outline, Parsed, corrupt, one_line, pipes
+from seoga_extraction.enclosed import Enclosed
+from seoga_extraction.format import (
+    Archive,
+    Format,
+    Input,
+    Outline,
+    Parsed,
+    corrupt,
+    one_line,
+    pipes,
+)
 from seoga_extraction.formats.xlsx.extras import drawn, remarks
 from seoga_extraction.formats.xlsx.layout import Tables
 from seoga_extraction.formats.xlsx.rows import RowReader, long_texts
@@ -36,15 +46,23 @@ def parse(source: Input) -> Parsed:
         meta["hidden_sheets"] = hidden
     yield DocumentInfo("xlsx", one_line(title_of(source.archive)), meta)
     broken: ExtractionFailed | None = None
+    enclosed, said = Enclosed(source), False
     for info in sheets:
         try:
-            yield from _titled(info, _sheet(workbook, info))
+            for section in _titled(info, _sheet(workbook, info)):
+                said = True
+                yield section
+            for section in _pictured(enclosed, source.archive, info, alone=not said):
+                said = True
+                yield section
         except ExtractionFailed as error:
             broken = broken or error
+    yield from enclosed.files(Outline())
     if broken is not None:
         raise broken
     if not any(one.part in source.archive.names for one in sheets):
         raise corrupt("The Excel file has no sheet.")
+    enclosed.end(empty=not said)
     source.tell_cuts()
 
 
@@ -72,6 +90,14 @@ def _sheet(workbook: Workbook, info: SheetInfo) -> Iterator[Section]:
     for remark in remarks(workbook, relations):
         place = Place(sheet=info.name, cells=remark.on or None)
         yield from _said(Section(remark.shown(), SectionKind.COMMENT, path, place=place, meta=meta))
+
+
+def _pictured(
+    enclosed: Enclosed, archive: Archive, info: SheetInfo, *, alone: bool
+) -> Iterator[Section]:
+    drawings = Relations(archive, info.part).parts("drawing")
+    names = [name for one in drawings for name in Relations(archive, one).parts("image")]
+    yield from enclosed.pictures(names, (info.name,), Place(sheet=info.name), alone=alone)
 
 
 def _tables(
@@ -122,5 +148,11 @@ def sniff(source: Input) -> bool:
 
 
 FORMAT = Format(
-    "xlsx", parse, (".xlsx", ".xlsm", ".xltx", ".xltm"), sniff, needs=("lxml",), version="4"
+    "xlsx",
+    parse,
+    (".xlsx", ".xlsm", ".xltx", ".xltm"),
+    sniff,
+    needs=("lxml",),
+    version="5",
+    nests=True,
 )
