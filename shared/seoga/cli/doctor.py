@@ -60,8 +60,7 @@ def checks(stack: Stack) -> Iterator[Check]:
     for name, (text, query) in _PROBES.items():
         yield guarded(f"keyword search in {name}", partial(_keyword, text, query))
     yield guarded("base path", lambda: _base_path(stack.settings.base_path))
-    yield guarded("queue", lambda: _database(stack.settings.base_path, "queue"))
-    yield guarded("embedding cache", lambda: _database(stack.settings.base_path, "embedding"))
+    yield from database_checks(stack.settings.base_path)
     for name in ("extraction", "embedding", "indexer"):
         if url := getattr(stack.settings, f"{name}_url"):
             yield guarded(f"{name} service", partial(_service, name, url))
@@ -71,6 +70,12 @@ def checks(stack: Stack) -> Iterator[Check]:
     yield from _passwords(stack)
     for program, use in _PROGRAMS.items():
         yield _program(program, use)
+
+
+def database_checks(base: Path) -> Iterator[Check]:
+    """Of the databases that all knowledge bases have in common."""
+    yield guarded("queue", lambda: _database(base, "queue"))
+    yield guarded("embedding cache", lambda: _database(base, "embedding"))
 
 
 def guarded(name: str, check: Callable[[], str]) -> Check:

@@ -97,7 +97,8 @@ def doctor(
     with opened_stack(settings) as stack:
         found: list[Check] = []
         kbs = chosen_kbs(settings.base_path, path, config) if deep else []
-        for check in _deep_checks(stack, kbs, repair) if deep else checks(stack):
+        whole = path is None and config is None
+        for check in _deep_checks(stack, kbs, repair, whole) if deep else checks(stack):
             found.append(check)
             if not as_json:
                 show(check.line())
@@ -107,8 +108,11 @@ def doctor(
     return 1 if failed else 0
 
 
-def _deep_checks(stack: Stack, kbs: list[Kb], repair: bool) -> Iterator[Check]:
+def _deep_checks(stack: Stack, kbs: list[Kb], repair: bool, whole: bool) -> Iterator[Check]:
     from seoga.cli.deepdoctor import deep_checks
+    from seoga.cli.doctor import database_checks
 
+    if whole:
+        yield from database_checks(stack.settings.base_path)
     for kb in kbs:
         yield from deep_checks(stack, kb, mend=repair)

@@ -266,6 +266,12 @@ class DocumentStore:
         with self._write() as conn:
             return generations.store(conn, generation, rows)
 
+    def await_generation(self) -> None:
+        """Vectors are wanted, of a model that nobody could be asked about: where none were wanted
+        before, all chunks wait from now on."""
+        with self._write() as conn:
+            generations.await_one(conn)
+
     def sweep_generations(self, limit: int = SWEPT) -> int:
         """Deletes vectors that a newer model has replaced, so many at a time. Returns how many."""
         with self._write(content=False) as conn:

@@ -269,6 +269,13 @@ def forget_target(conn: sqlite3.Connection) -> None:
     conn.execute("DELETE FROM meta WHERE key = ?", (_TARGET,))
 
 
+def await_one(conn: sqlite3.Connection) -> None:
+    """Where no vectors were wanted, chunks wait for those of a model that is not known yet."""
+    if target(conn) == 0:
+        forget_target(conn)
+        restart(conn)
+
+
 def rewrite_card(conn: sqlite3.Connection, generation: int, key: str) -> None:
     """The card of a generation from its key, as far as that tells it; the next run writes the rest
     (the threshold follows the registry). Raises ValueError for what is no key."""

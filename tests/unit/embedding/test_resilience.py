@@ -211,6 +211,7 @@ def test_vectors_of_another_size_are_refused_and_the_size_named(
     failed = fault_of(engine, spec_of(provider))
     assert failed.fault is ProviderFault.BAD_OUTPUT
     assert "numbers where" in failed.message
+    assert failed.message.count(" at http") == 1
 
 
 @pytest.mark.parametrize("provider", ["openai", "ollama", "gemini"])
@@ -360,3 +361,7 @@ def test_a_time_out_has_a_phase(fake: Fake) -> None:
     with pytest.raises(CallFailed, match="in time"):
         wire.send(Call("/v1/embeddings", {"model": "m", "input": ["x"]}), read_s=0.2)
     wire.close()
+
+
+def test_what_a_provider_says_can_be_printed_and_stored() -> None:
+    assert CallFailed(Trouble.OUTAGE, "said \ud800").message == "said ?"

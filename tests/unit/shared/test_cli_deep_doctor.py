@@ -29,6 +29,12 @@ def kb(seoga: Any, base_path: Path, tmp_path: Path) -> Path:
     return folder
 
 
+def provider(folder: Path, embedding: dict[str, str]) -> None:
+    config = json.loads((folder / "config.json").read_text("utf-8"))
+    config["embedding"] = embedding
+    (folder / "config.json").write_text(json.dumps(config), "utf-8")
+
+
 def damage(folder: Path, statement: str) -> None:
     with closing(sqlite3.connect(folder / "rag.db", isolation_level=None)) as conn:
         conn.execute(statement)
@@ -42,7 +48,9 @@ def failed(outcome: Any) -> dict[str, str]:
 def test_a_whole_index_passes_and_every_check_is_named(seoga: Any, kb: Path) -> None:
     done = seoga("doctor", "--deep", "--json")
     assert (done.code, done.json["ok"]) == (0, True)
-    assert [check["name"].partition(": ")[2] for check in done.json["checks"]] == [
+    names = [check["name"] for check in done.json["checks"]]
+    assert names[:2] == ["queue", "embedding cache"]
+    assert [name.partition(": ")[2] for name in names[2:]] == [
         *(
             "database",
             "values",
@@ -122,6 +130,25 @@ def test_an_index_that_was_emptied_is_no_kb_that_was_never_indexed(seoga: Any, k
     (kb / "rag.db").write_bytes(b"")
     done = seoga("doctor", "--deep", "--path", kb)
     assert (done.code, "is empty, though the knowledge base was indexed" in done.out) == (1, True)
+
+
+def test_a_damaged_queue_is_named_with_the_way_out(seoga: Any, kb: Path, base_path: Path) -> None:
+    (base_path / "queue.db").write_bytes(b"no database" * 900)
+    done = seoga("doctor", "--deep")
+    assert done.code == 1
+    assert "queue.db: the file is no database" in done.out
+    assert "move it away" in done.out
+
+
+def test_vectors_of_a_provider_that_does_not_answer_are_waited_for(seoga: Any, kb: Path) -> None:
+    provider(kb, {"provider": ""})
+    assert seoga("exec", "--path", kb).code == 0
+    assert "makes no vectors" in seoga("status", "--path", kb).out
+    provider(kb, {"provider": "ollama", "model": "m", "baseUrl": "http://127.0.0.1:9"})
+    assert seoga("exec", "--path", kb, "--json").json["deferred"] == 2
+    status = seoga("status", "--path", kb).out
+    assert "makes no vectors" not in status
+    assert "makes them" in status
 
 
 def test_a_kb_without_an_index_is_no_fault_and_gets_none(

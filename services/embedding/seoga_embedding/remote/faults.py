@@ -54,6 +54,8 @@ class CallFailed(Exception):
         wait_s: float | None = None,
         at: int | None = None,
     ) -> None:
+        # What a provider says is shown and stored: half a character could be neither.
+        message = message.encode("utf-8", "replace").decode("utf-8")
         super().__init__(message)
         self.trouble, self.message, self.hint = trouble, message, hint
         self.wait_s, self.at = wait_s, at

@@ -120,9 +120,9 @@ class Sender:
         """(1, d) float32. One more try at most, and past the line of documents."""
         try:
             answer, _ = self._ask([text], "query", tries=2)
+            return self._rows(answer, 1)
         except CallFailed as error:
             raise self._caller.named(error).error() from error
-        return self._rows(answer, 1)
 
     def documents(self, texts: Sequence[str]) -> Embedded:
         """The vectors of all texts that the provider takes.
@@ -242,19 +242,19 @@ class Sender:
             if vector is None:
                 continue
             if len(vector) != self.dimension:
-                raise self._caller.named(
-                    CallFailed(
-                        Trouble.OUTPUT,
-                        f"gave {len(vector)} numbers where {self.dimension} were asked for",
-                        "Set embedding.dimension to what the model gives, or to 0.",
-                    )
+                raise CallFailed(
+                    Trouble.OUTPUT,
+                    f"gave {len(vector)} numbers where {self.dimension} were asked for",
+                    "Set embedding.dimension to what the model gives, or to 0.",
                 )
             try:
-                # A null, for what JSON cannot say, becomes NaN.
-                rows[at] = np.array(vector, np.float32)
+                # A null, for what JSON cannot say, becomes NaN, and 1e300 no finite number.
+                with np.errstate(over="ignore"):
+                    rows[at] = np.array(vector, np.float32)
             except (TypeError, ValueError, OverflowError) as error:
-                odd = CallFailed(Trouble.OUTPUT, "gave a vector that does not consist of numbers")
-                raise self._caller.named(odd) from error
+                raise CallFailed(
+                    Trouble.OUTPUT, "gave a vector that does not consist of numbers"
+                ) from error
         return rows
 
     def _ask(self, texts: Sequence[str], role: Role, tries: int = TRIES) -> tuple[Answer, float]:
