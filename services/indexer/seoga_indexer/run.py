@@ -176,8 +176,7 @@ class Run:
             return self._store.ensure_generation(card)
         except (EmbeddingFailed, MissingDependency, ServiceUnavailable) as error:
             self._warnings.append(f"No vectors in this run: {error.message}")
-            self._store.await_generation()
-            return 0
+            return self._store.ensure_generation(None, known=False)
 
     def _budget(self) -> Budget:
         keys = self._kb.config.embedding

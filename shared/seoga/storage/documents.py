@@ -232,12 +232,12 @@ class DocumentStore:
             conn.executemany("DELETE FROM files WHERE id = ?", [(each,) for each in file_ids])
             generations.swap(conn)
 
-    def ensure_generation(self, card: ModelCard | None) -> int:
+    def ensure_generation(self, card: ModelCard | None, *, known: bool = True) -> int:
         """Says which model the KB wants (None: no vectors): call it at the start of a run. Returns
         the id for `commit_vectors`, 0 for none. After a change of model all chunks wait; the old
-        vectors serve until none does."""
+        vectors serve until none does. Not `known`: some model's, which could not be asked."""
         with self._write() as conn:
-            wanted = generations.ensure(conn, card)
+            wanted = generations.ensure(conn, card) if known else generations.await_one(conn)
         self.make_matrices()
         return wanted
 
@@ -265,12 +265,6 @@ class DocumentStore:
         complete new generation live. Returns how many chunks still existed."""
         with self._write() as conn:
             return generations.store(conn, generation, rows)
-
-    def await_generation(self) -> None:
-        """Vectors are wanted, of a model that nobody could be asked about: where none were wanted
-        before, all chunks wait from now on."""
-        with self._write() as conn:
-            generations.await_one(conn)
 
     def sweep_generations(self, limit: int = SWEPT) -> int:
         """Deletes vectors that a newer model has replaced, so many at a time. Returns how many."""

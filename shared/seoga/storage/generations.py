@@ -269,11 +269,12 @@ def forget_target(conn: sqlite3.Connection) -> None:
     conn.execute("DELETE FROM meta WHERE key = ?", (_TARGET,))
 
 
-def await_one(conn: sqlite3.Connection) -> None:
-    """Where no vectors were wanted, chunks wait for those of a model that is not known yet."""
+def await_one(conn: sqlite3.Connection) -> int:
+    """Where no vectors were wanted, chunks wait for those of a model that is not known yet: 0."""
     if target(conn) == 0:
         forget_target(conn)
         restart(conn)
+    return 0
 
 
 def rewrite_card(conn: sqlite3.Connection, generation: int, key: str) -> None:
