@@ -80,6 +80,7 @@ def evaluate(
     from seoga.search.comparing import variants
     from seoga.search.request import SearchRequest
 
+    _must_be_there(folder)
     chosen = chosen_settings(base_path)
     asked = variants(SearchRequest("", mode=mode, fusion=fusion or ""), compare or ())
     with opened_stack(chosen) as stack:
@@ -98,6 +99,11 @@ def evaluate(
         _write(report, compared)
     _show_compared(compared, as_json)
     return 0
+
+
+def _must_be_there(file: Path) -> None:
+    if not file.exists():
+        raise InvalidArgument(f"{file} is not there: neither a table nor a benchmark folder")
 
 
 class _Outcome:

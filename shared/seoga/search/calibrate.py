@@ -24,6 +24,8 @@ Embed = Callable[[Sequence[str]], Sequence[Float32]]
 KEY: Final = "calibration"
 PAIRS: Final = 2_000
 _SAMPLE: Final = 2_000
+# Among fewer passages one pair in a hundred is of texts that do belong together.
+ENOUGH: Final = 60
 _PER_BAND: Final = 30
 # Words of a pseudo-query.
 _BANDS: Final = {"1-2 words": 2, "3-6 words": 5, "7+ words": 12}
@@ -53,10 +55,17 @@ class Calibration:
 
     def line(self, in_use: float, origin: str) -> str:
         """The sentence that a run prints."""
-        return (
-            f"Calibration: background noise p99 = {self.p99:.3f} over {self.pairs:,} random pairs"
-            f" -> suggested minScore {self.suggested:.2f} (in use: {in_use:.2f}, from {origin})"
-        )
+        noise = f"background noise p99 = {self.p99:.3f} over {self.pairs:,} random pairs"
+        used = f"(in use: {in_use:.2f}, from {origin})"
+        return f"Calibration: {noise} -> {self.advice} {used}"
+
+    @property
+    def advice(self) -> str:
+        """What follows of it: the value, or that so few passages say little."""
+        if self.passages < ENOUGH:
+            some = "1 passage says" if self.passages == 1 else f"{self.passages} passages say"
+            return f"{some} too little to suggest a minScore"
+        return f"suggested minScore {self.suggested:.2f}"
 
 
 def calibrate(conn: sqlite3.Connection, embed: Embed | None = None) -> Calibration | None:
@@ -244,6 +253,8 @@ def report(conn: sqlite3.Connection, min_score: float | None) -> dict[str, Any] 
     value, origin = in_use(min_score, live[1])
     return {
         **asdict(found),
+        "suggested": found.suggested if found.passages >= ENOUGH else None,
+        "advice": found.advice,
         "in_use": value,
         "in_use_from": origin,
         "current": is_fresh(conn, found),

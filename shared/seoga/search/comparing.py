@@ -83,7 +83,18 @@ def read_judged(file: Path) -> list[Judged]:
         )
     if not out:
         raise InvalidArgument(f"{file} holds no question")
-    return out
+    return _together(out)
+
+
+def _together(rows: Sequence[Judged]) -> list[Judged]:
+    """The same question on several lines is one that any of their documents answers."""
+    out: dict[tuple[str, str, str], Judged] = {}
+    for one in rows:
+        key = (one.question, one.must_contain, one.kind)
+        known = out.get(key)
+        documents = (*(known.documents if known else ()), *one.documents)
+        out[key] = replace(one, documents=tuple(dict.fromkeys(documents)))
+    return list(out.values())
 
 
 def ask_judged(judged: Sequence[Judged], like: SearchRequest, ask: Ask) -> dict[str, Any]:

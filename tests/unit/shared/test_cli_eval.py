@@ -55,3 +55,9 @@ def test_a_folder_that_is_no_benchmark_is_one_line(seoga: Any, tmp_path: Path) -
     done = seoga("eval", tmp_path)
     assert done.code == 64
     assert "no benchmark" in done.err
+
+
+def test_a_table_that_is_not_there_is_said_to_be_missing(seoga: Any, tmp_path: Path) -> None:
+    done = seoga("eval", tmp_path / "own.tsv")
+    assert done.code == 64
+    assert "own.tsv is not there" in done.err

@@ -222,8 +222,8 @@ def _text(answer: IndexInfo) -> str:
         lines.append(f"last run: {last['status']}, ended {last['ended_at'] or 'not yet'}")
     if noise := answer.calibration:
         lines.append(
-            f"background noise: p99 {noise['p99']} over {noise['pairs']} random pairs, suggested"
-            f" minScore {noise['suggested']}"
+            f"background noise: p99 {noise['p99']} over {noise['pairs']} random pairs,"
+            f" {noise['advice']}"
         )
     for source in answer.sources:
         lines.extend(_source_lines(source))

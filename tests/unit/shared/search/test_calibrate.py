@@ -45,7 +45,16 @@ def test_a_small_corpus_says_how_few_pairs_it_has(shelf: Shelf) -> None:
     fill(shelf, 6)
     found = measured(shelf)
     assert 20 <= found.pairs <= 30
-    assert f"over {found.pairs} random pairs" in found.line(0.55, "the model registry")
+    line = found.line(0.55, "the model registry")
+    assert f"over {found.pairs} random pairs" in line
+    # What is true of so few passages may be anything: no value is suggested anywhere.
+    assert "6 passages say too little to suggest a minScore (in use: 0.55" in line
+    shelf.store.set_meta(calibrate.KEY, calibrate.to_text(found))
+    with reading(shelf.kb.db_path) as conn:
+        report = calibrate.report(conn, None)
+    assert report is not None
+    assert report["suggested"] is None
+    assert "say too little" in report["advice"]
 
 
 def test_the_best_of_many_is_told_for_each_length_of_a_query(shelf: Shelf) -> None:

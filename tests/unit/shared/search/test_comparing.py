@@ -115,3 +115,13 @@ def test_the_page_loads_nothing_and_names_cannot_break_out_of_it() -> None:
     assert html.count("<svg") == 3
     assert "<script" not in html
     assert "http" not in html
+
+
+def test_a_question_on_two_lines_is_one_with_two_right_documents(tmp_path: Path) -> None:
+    file = tmp_path / "own.tsv"
+    file.write_text("question\tdocument\npay day\ta.md\nrent\tc.md\npay day\tb.md\n")
+    found = comparing.read_judged(file)
+    assert [(one.question, one.documents) for one in found] == [
+        ("pay day", ("a.md", "b.md")),
+        ("rent", ("c.md",)),
+    ]
