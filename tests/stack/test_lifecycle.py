@@ -161,6 +161,56 @@ DIALECTS = {
         {"old.md": "---\n상태: 폐기\n대체문서: new.md\n---\n# 비밀"},
         {"new.md": NEW_MADR},
     ),
+    "Korean list": (
+        {"old.md": "# 비밀\n\n- 상태: 대체됨\n- 대체: [새 비밀](new.md)"},
+        {"new.md": NEW_MADR},
+    ),
+    "Korean in brackets": ({"old.md": "# 비밀\n\n- 상태: 대체됨 (new.md)"}, {"new.md": NEW_MADR}),
+    "Korean, what follows": (
+        {"old.md": "# 비밀\n\n- 상태: 대체됨, 후속: 새비밀.md"},
+        {"새비밀.md": NEW_MADR},
+    ),
+    "Korean front matter": (
+        {"old.md": "---\n상태: 폐지\n대체: new.md\n---\n# 비밀"},
+        {"new.md": NEW_MADR},
+    ),
+    "Korean section": (
+        {"old.md": "# 비밀\n\n## 상태\n\n[새로운 비밀 관리 기준 2판](new.md)으로 대체됨"},
+        {"new.md": NEW_MADR},
+    ),
+    "struck out": (
+        {"old.md": FRONT.format("~~accepted~~ superseded by new.md", "a: b")},
+        {"new.md": NEW_MADR},
+    ),
+    "HTML meta, other spelling": (
+        {
+            "old.html": PAGE.format(
+                '<meta name="Status" content="superseded">'
+                '<meta name="superseded_by" content="new.html">',
+                "",
+                OLD_BODY,
+            )
+        },
+        {"new.html": NEW_PAGE},
+    ),
+    "HTML table with a link": (
+        {
+            "old.html": PAGE.format(
+                "",
+                "<table><tr><th>Status</th><td>Superseded</td></tr><tr><th>Superseded by</th>"
+                '<td><a href="new.html">Secrets 2</a></td></tr></table>',
+                OLD_BODY,
+            )
+        },
+        {"new.html": NEW_PAGE},
+    ),
+    "Markdown table with a link": (
+        {
+            "old.md": "# Secret\n\n| Status | Superseded |\n|---|---|\n"
+            "| Superseded by | [Secrets 2](new.md) |"
+        },
+        {"new.md": NEW_MADR},
+    ),
     "file beside it": (
         {"old.txt": "", "old.txt.seoga.yaml": "status: superseded\nsuperseded_by:\n  - new.md\n"},
         {"new.md": NEW_MADR},

@@ -13,7 +13,7 @@ from typing import Any, Final
 from seoga.models import DocumentInfo, Section, SectionKind
 from seoga.storage.records import SIDECAR
 
-STATEMENTS_VERSION: Final = "1"
+STATEMENTS_VERSION: Final = "2"
 # Bounds: statements are short and stand at the top, whatever a hostile file says.
 MOST: Final = 24
 LONGEST: Final = 300
@@ -27,17 +27,30 @@ _STATUS = ("status", "adrstatus", "docstatus", "documentstatus", "decisionstatus
 _BY = (
     *("supersededby", "supercededby", "replacedby", "obsoletedby", "succeededby", "successor"),
     *("successors", "successorversion", "deprecatedby", "대체문서", "후속문서"),
+    *("후속", "후속규정", "대체규정", "대체하는문서", "대체됨"),
 )
+# Read by what else the document says of itself.
+_EITHER = ("대체",)
 _OF = (
     *("supersedes", "supercedes", "replaces", "obsoletes", "predecessor", "predecessors"),
-    *("predecessorversion", "대체대상", "이전문서"),
+    *("predecessorversion", "대체대상", "이전문서", "이전규정"),
 )
 _REASON = ("withdrawalreason", "deprecationreason", "retirementreason", "statusreason")
-_DATE = ("date", "decided", "decidedon", "decisiondate", "datedecided", "effectivedate", "날짜")
+_DATE = (
+    "date",
+    "decided",
+    "decidedon",
+    "decisiondate",
+    "datedecided",
+    "effectivedate",
+    "날짜",
+    "시행일",
+)
 _CREATED = ("created", "createdon", "createdat")
 _UNTIL = (
     *("supersededon", "supersededat", "supersededdate", "retiredon", "retiredat", "deprecatedon"),
     *("withdrawnon", "obsoletedon", "archivedon", "archivedat", "replacedon"),
+    *("폐지일", "폐기일", "대체일"),
 )
 _ID = ("id", "adrid", "docid", "documentid", "number", "문서번호")
 _FAMILY = ("adr", "eip", "erc", "cip", "pep", "kep", "bip", "rfc", "aip", "simd", "dip")
@@ -45,7 +58,7 @@ _FIELDS: Final = {
     key: field
     for field, keys in (
         *(("status", _STATUS), ("by", _BY), ("of", _OF), ("reason", _REASON), ("date", _DATE)),
-        *(("created", _CREATED), ("until", _UNTIL), ("id", _ID)),
+        *(("created", _CREATED), ("until", _UNTIL), ("id", _ID), ("either", _EITHER)),
     )
     for key in keys
 }
@@ -65,7 +78,7 @@ _LINK_HEADINGS = frozenset(
     )
 )
 # Without one of these a document states nothing of its life.
-_TELLING = frozenset(("status", "by", "of", "reason", "line", "id"))
+_TELLING = frozenset(("status", "by", "of", "either", "reason", "line", "id"))
 
 _LINE = re.compile(r"[\s>*+\-_]{0,12}([^\W\d_][^::|]{0,38}?)[\s*_]{0,4}[::][\s*_]{0,4}(\S.*)")
 _MARKS = re.compile(r"^[\s>*+\-_#]{1,12}")
@@ -82,14 +95,17 @@ Statements = list[list[str]]
 
 def statements_of(info: DocumentInfo, sections: Sequence[Section], path: str = "") -> Statements:
     """Pairs of a field and its text, each pair once: `status`, `by` and `of` (references to what
-    replaced it and what it replaces), `reason`, `line` (a sentence about either), `date`,
-    `created`, `until` (since when it is retired), `id`. Empty when it states nothing. Linear in
-    the number of sections; at most MOST pairs of LONGEST code points."""
+    replaced it and what it replaces), `either` (one of the two), `reason`, `line` (a sentence about
+    either), `date`, `created`, `until` (since when it is retired), `id`. Empty when it states
+    nothing. Linear in the number of sections; at most MOST pairs of LONGEST code points."""
     found: dict[tuple[str, str], None] = {}
     if path.casefold().endswith(SIDECAR):
         sources: Iterable[tuple[str, str]] = _sidecar(sections)
     else:
-        sources = (*_of_keys(info.meta), *_of_text(sections))
+        keys = list(_of_keys(info.meta))
+        # The text of a page has lost where its links lead; its metadata has not.
+        linked = {field for field, _ in keys if field in ("by", "of") and info.format == "html"}
+        sources = (*keys, *(pair for pair in _of_text(sections) if pair[0] not in linked))
     for field, text in sources:
         if text and len(found) < MOST:
             found[field, text[:LONGEST]] = None

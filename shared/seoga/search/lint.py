@@ -11,7 +11,7 @@ from seoga.kb import Kb
 from seoga.search.engine import SearchRequest, search
 from seoga.search.lifecycle import LIFECYCLES, Lifecycle, Problem, today
 from seoga.search.readers import reading
-from seoga.search.statuses import Standing
+from seoga.search.statuses import REPLACED, Standing
 
 # Titles that are asked for: a search each.
 SAMPLE: Final = 200
@@ -86,8 +86,9 @@ def _statuses(life: Lifecycle) -> Iterator[Problem]:
             yield Problem("undated", name, f"It is {stated.word}, but gives no date.")
         if stated.date > today():
             yield Problem("future", name, f"Its date, {stated.date}, is yet to come: not shown.")
-        if stated.word == "superseded" and not life.on().ends(file_id) and not stated.by:
-            yield Problem("no_successor", name, "It is superseded, but names no successor.")
+        if stated.word in REPLACED and not life.on().ends(file_id):
+            lacks = "nothing in its place lives" if stated.by else "names no successor"
+            yield Problem("no_successor", name, f"It is {stated.word}, but {lacks}.")
 
 
 def _titled(conn: sqlite3.Connection, life: Lifecycle) -> list[tuple[str, str]]:

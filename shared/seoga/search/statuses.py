@@ -44,11 +44,13 @@ def _words(standing: Standing, text: str) -> dict[str, Standing]:
 
 
 # First the words of the specification, then those that say the same in the dialects that were met
-# (CIP, KEP, Korean regulations).
+# (CIP, KEP, RFC, Korean regulations).
 _RETIRED = (
     "superseded archived deprecated obsolete retired rejected withdrawn"
     " superceded replaced obsoleted inactive abandoned declined cancelled canceled discontinued"
-    " 폐기 폐기됨 폐지 폐지됨 대체됨 반려 반려됨 기각 철회 철회됨 보관"
+    " void voided expired outdated historic historical sunset sunsetted lapsed revoked repealed"
+    " rescinded invalid invalidated terminated decommissioned defunct eol"
+    " 보관 구버전 구판 無效 廢止 廢棄 廃止"
 )
 _DRAFT = (
     "draft proposed"
@@ -74,9 +76,40 @@ _PHRASES: Final = {
     "in use": Standing.LIVE,
 }
 _NEVER = frozenset(("rejected", "withdrawn", "declined", "abandoned", "반려", "반려됨", "기각"))
+# Those that say that there is something in its place.
+REPLACED: Final = frozenset(
+    ("superseded", "superceded", "replaced", "obsoleted", "대체", "대체됨", "대체된", "대체되었음")
+)
+# Of what follows "superseded by".
+_LONGEST = 400
 # Words that may stand before the status word without changing it.
 _LOOKED_AT = 6
 _NEGATIONS = frozenset(("not", "never", "no"))
+_HEDGES = frozenset(("partially", "partly", "be", "soon", "yet", "longer", "almost", "nearly"))
+_KOREAN_END = r"(?:됨|됐음|된|되었음|되었습니다|됐습니다|함|하였음|했음|처리|처리됨|완료|문서)?"
+_KOREAN_GONE = re.compile(
+    r"(?:폐기|폐지|대체|철회|반려|기각|취소|만료|종료|실효|중단|중지|무효|파기|해지|보관)"
+    + _KOREAN_END
+)
+# Words after a Korean one that take it back or put it off.
+_KOREAN_HEDGE = re.compile(r"\s*(?:(?:되|하)지\s*(?:않|못)|아님|아닌|예정|검토|안\s*됨|할)")
+# What is told by more than a word.
+_GONE = re.compile(
+    r"\bno longer (?:in )?(?:valid|force|use|used|active|effective|effect|current|applicable"
+    r"|maintained|supported|enforced|relevant|accepted|approved|applies)\b"
+    r"|\bnot (?:in )?(?:valid|force|use|active|effective|effect|current|applicable)\b"
+    r"|\bout[- ]of[- ](?:date|force|use)\b|\bend[- ]of[- ]life\b|\bphased out\b"
+    r"|더\s*이상\s*[^\n]{1,20}?(?:않\w*|아님|못\w*|없\w*)"
+    r"|(?:유효|사용|시행|적용|운영)(?:하|되)지\s*(?:않|못)\w*"
+    r"|효력(?:이|을)?\s*(?:상실|없|잃)\w*"
+    r"|(?:사용|시행|적용|운영|이용|효력|서비스)\s*(?:중지|중단|종료|정지|만료|불가)\w*"
+    r"|(?:구|이전)\s*버전",
+    re.IGNORECASE,
+)
+_NOT_YET = re.compile(r"\bnot yet (?:in )?\w+|아직[^\n]{1,20}?(?:않|아님|전)\w*", re.IGNORECASE)
+_STRUCK = re.compile(r"~~[^~]{0,200}~~|<(s|del|strike)>[^<>]{0,200}</\1>", re.IGNORECASE)
+# What comes after has the last word: "accepted → superseded".
+_THEN = re.compile(r"→|->|=>|[,;(]|\b(?:now|then|later|but)\b", re.IGNORECASE)
 
 _WORD = re.compile(r"[^\W\d_]+")
 _BY = re.compile(
@@ -91,9 +124,15 @@ _INSTEAD = re.compile(
     r"|implemented (?:in|with|by)|covered by|absorbed by)\b",
     re.IGNORECASE,
 )
-_KOREAN_BY = re.compile(r"(\S{1,120}?)(?:으?로|에 의해|에)\s*대체")
+_KOREAN_BY = re.compile(
+    r"(?:으?로|에\s*의해|에\s*의하여|에)\s*(?:대체|교체)(?=\s|됨|된|되|하|함|했|\W|$)"
+)
+_KOREAN_NEXT = re.compile(r"(?:후속|대체)\s*(?:문서|규정|버전)?\s*[::]|→|->")
+_KOREAN_TOPIC = re.compile(r"^\S{0,20}(?:\s\S{1,20}){0,2}?(?:은|는)\s+")
 # Most statuses are one word: nothing more is looked for in those.
-_TELLING = re.compile(r"\bsupers|\bsuperc|\breplace|\bobsolete|대체|[\d\[]", re.IGNORECASE)
+_TELLING = re.compile(
+    r"\bsupers|\bsuperc|\breplace|\bobsolete|대체|교체|후속|→|->|[\d\[]", re.IGNORECASE
+)
 _HEDGED = re.compile(
     r"\b(?:partially|partly|in part|will be|to be|may be|might be|should be|must be|not|never"
     r"|can be)\s*$",
@@ -122,8 +161,11 @@ class _Reading:
         self.of: dict[Reference, None] = {}
         self.dates: dict[str, str] = {}
         self.ids: dict[str, None] = {}
+        self.either: dict[Reference, None] = {}
 
     def take(self, field: str, text: str) -> None:
+        if field in ("status", "line"):
+            text = _STRUCK.sub(" ", text)
         if field == "status":
             self._status(text)
             self._relations(text)
@@ -131,6 +173,8 @@ class _Reading:
             self._line(text)
         elif field == "by":
             self.by.update(dict.fromkeys(values_in(text)))
+        elif field == "either":
+            self.either.update(dict.fromkeys(values_in(text)))
         elif field == "of":
             self.of.update(dict.fromkeys(values_in(text)))
         elif field == "reason":
@@ -153,8 +197,9 @@ class _Reading:
         but an odd word in it is no odd status."""
         word, standing = status_of(text)
         first = _WORD.search(text)
-        starts = first is not None and first[0].casefold() == word
-        retired = standing is Standing.RETIRED and (starts or _unhedged(_BY, text))
+        starts = first is not None and first[0].casefold() == word.partition(" ")[0]
+        told = starts or _unhedged(_BY, text) or _replaced_in_korean(text)
+        retired = standing is Standing.RETIRED and told
         if retired or (starts and not self.word and standing is not Standing.UNKNOWN):
             self.word, self.standing = word, standing
         self._relations(text)
@@ -168,21 +213,31 @@ class _Reading:
         for found in _OF.finditer(text):
             if not _HEDGED.search(text[: found.start()][-20:]):
                 self._add(self.of, text[found.end() :])
-        if found_korean := _KOREAN_BY.search(text):
-            self.by.update(dict.fromkeys(references_in(found_korean[1])))
-        retired = self.standing is Standing.RETIRED and self.word in ("superseded", "superceded")
-        if retired and not self.by:
+        self._in_korean(text)
+        retired = self.standing is Standing.RETIRED
+        if retired and not self.by and (self.word in REPLACED or _KOREAN_NEXT.search(text)):
             # "Superseded [0019](0019-x.md)"
             self.by.update(dict.fromkeys(references_in(text)))
         if day := day_in(text):
             which = "until" if self.standing is Standing.RETIRED else "date"
             self.dates.setdefault(which, day)
 
+    def _in_korean(self, text: str) -> None:
+        korean = _KOREAN_BY.search(text)
+        if korean is None or _KOREAN_HEDGE.match(text, korean.end()):
+            return
+        before = text[: korean.start()]
+        self._add(self.by, before)
+        if topic := _KOREAN_TOPIC.match(before):
+            # "이 규정은 새 규정으로 대체됨"
+            self._add(self.by, before[topic.end() :])
+
     def _instead(self, text: str) -> None:
         for found in _INSTEAD.finditer(text):
             self._add(self.by, text[found.end() :])
 
     def _add(self, into: dict[Reference, None], rest: str) -> None:
+        rest = rest[:_LONGEST]
         # "[2. Title](file.md)" is one reference, whatever stands in it.
         bare = _LINKED.sub(lambda link: "x" * len(link[0]), rest)
         for pattern in (_CLAUSE_END, _BY, _OF):
@@ -196,6 +251,9 @@ class _Reading:
         into.update(dict.fromkeys([*found, *(loose if titled else ())]))
 
     def result(self) -> Stated:
+        if self.standing is Standing.RETIRED or not self.word:
+            # "대체: x" of a document in force may as well be what it replaced.
+            self.by.update(self.either)
         return Stated(
             self.word,
             self.standing,
@@ -217,27 +275,56 @@ def _unhedged(pattern: re.Pattern[str], text: str) -> bool:
     return any(not _HEDGED.search(text[: one.start()][-20:]) for one in pattern.finditer(text))
 
 
+def _replaced_in_korean(text: str) -> bool:
+    return any(not _KOREAN_HEDGE.match(text, one.end()) for one in _KOREAN_BY.finditer(text))
+
+
 @lru_cache(maxsize=4096)
 def status_of(text: str) -> tuple[str, Standing]:
     """The word that a status text comes down to, and what it means: "Inactive (superseded by
     CIP-0121)" is `superseded`. ("", LIVE) for a text without words."""
-    words = [found.casefold() for found in _WORD.findall(text[:200])][:40]
-    if not words:
+    text = _STRUCK.sub(" ", text)
+    if not _WORD.search(text[:200]):
         return "", Standing.LIVE
     if _unhedged(_BY, text):
         return "superseded", Standing.RETIRED
+    if _replaced_in_korean(text):
+        return "대체됨", Standing.RETIRED
+    text = text[:200]
+    clauses = [clause for clause in _THEN.split(text)[:_LOOKED_AT] if _WORD.search(clause)]
+    parts = [_in_a_clause(clause) for clause in clauses]
+    for clause, (word, standing) in reversed(list(zip(clauses, parts, strict=True))[1:]):
+        # Further clauses are sentences as often as not: only the end of a life counts there.
+        if standing is Standing.RETIRED and clause.strip().casefold().startswith(word):
+            return word, standing
+    known = [one for one in parts if one[1] is not Standing.UNKNOWN]
+    return (known or parts)[0]
+
+
+def _in_a_clause(text: str) -> tuple[str, Standing]:
+    words = [found.casefold() for found in _WORD.findall(text)][:40]
+    for pattern, standing in ((_NOT_YET, Standing.DRAFT), (_GONE, Standing.RETIRED)):
+        if (found := pattern.search(text)) and not _KOREAN_HEDGE.match(text, found.end()):
+            return " ".join(found[0].casefold().split()), standing
     lowered = " ".join(words[:_LOOKED_AT])
     for phrase, standing in _PHRASES.items():
         if lowered.startswith(phrase):
             return phrase, standing
     for at, word in enumerate(words[:_LOOKED_AT]):
-        standing = _VOCABULARY.get(word, Standing.UNKNOWN)
+        standing = _meaning(word)
         if standing is not Standing.UNKNOWN:
-            before = words[at - 1] if at else ""
-            if before in _NEGATIONS or before in ("partially", "partly"):
+            before, after = words[at - 1] if at else "", " ".join(words[at + 1 : at + 3])
+            hedged = before in _NEGATIONS or before in _HEDGES or "longer" in words[:at]
+            if hedged or _KOREAN_HEDGE.match(after):
                 break
             return word, standing
     return " ".join(words[:3]), Standing.UNKNOWN
+
+
+def _meaning(word: str) -> Standing:
+    if _KOREAN_GONE.fullmatch(word):
+        return Standing.RETIRED
+    return _VOCABULARY.get(word, Standing.UNKNOWN)
 
 
 def day_in(text: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -66,7 +67,20 @@ def test_any_text_is_understood_without_an_error(text: str) -> None:
 
 
 def test_long_lines_cost_no_more_than_their_length() -> None:
-    for piece in ("superseded by [", "`x <", "[[a|", "ADR-", "x.md", "in favour of not ", "("):
+    for piece in (
+        "superseded by [",
+        "더 이상 ",
+        "~~",
+        "으로 대체",
+        "the 은 ",
+        "<s>",
+        "`x <",
+        "[[a|",
+        "ADR-",
+        "x.md",
+        "in favour of not ",
+        "(",
+    ):
         assert understood([["status", piece * 20_000], ["line", piece * 20_000]]) is not None
 
 
@@ -79,6 +93,41 @@ def test_status_texts_come_down_to_one_word() -> None:
     assert status_of("simmering") == ("simmering", Standing.UNKNOWN)
     assert status_of("not accepted")[1] is Standing.UNKNOWN
     assert status_of("") == ("", Standing.LIVE)
+
+
+GONE = """no longer valid|No longer in use|not in force|out of date|end-of-life|void|Expired
+outdated
+historical|Sunset|obsolete|cancelled|revoked|accepted → superseded|Accepted, now deprecated
+Accepted (superseded 2020-01-01)|~~accepted~~ superseded|<s>accepted</s> retired
+더 이상 유효하지 않음|더이상 사용되지 않습니다|만료|만료됨|종료|취소|취소됨
+사용 중지|사용중단|실효|효력 상실
+효력을 잃음|구버전|구 버전|폐기|폐기됨|폐기 처리|폐지된
+시행 종료|유효기간 만료|대체됨|[기준 2판](b.md)으로 대체됨"""
+
+
+@pytest.mark.parametrize("text", GONE.replace("\n", "|").split("|"))
+def test_what_is_out_of_force_is_so_in_any_words(text: str) -> None:
+    assert status_of(text)[1] is Standing.RETIRED
+    assert understood([["status", text]]).standing is Standing.RETIRED
+
+
+KEPT = """Not superseded|to be retired|will be superseded by 5|폐기 예정|폐기되지 않음|개정됨|legacy
+새 규정으로 대체될 예정|no longer a draft|Accepted (not superseded)|not yet in force
+~~superseded~~ accepted
+Accepted, replaces the expired one|승인 (폐기 예정)|시행 중|검토 종료"""
+
+
+@pytest.mark.parametrize("text", KEPT.replace("\n", "|").split("|"))
+def test_what_is_not_yet_or_not_surely_out_of_force_is_shown(text: str) -> None:
+    assert understood([["status", text]]).standing is not Standing.RETIRED
+
+
+def test_a_word_for_what_replaces_or_is_replaced_counts_for_what_is_out_of_force() -> None:
+    either = ["either", "b.md"]
+    assert understood([["status", "폐지"], either]).by
+    assert understood([either]).by
+    live = understood([either, ["status", "시행"]])
+    assert (live.by, live.of) == ((), ())
 
 
 def test_days_are_read_in_the_forms_that_documents_use() -> None:

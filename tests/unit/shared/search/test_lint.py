@@ -25,6 +25,7 @@ def test_lint_names_every_fault(shelf: Shelf) -> None:
     shelf.put("odd.md", "Five.", states=[["status", "simmering"], dated])
     shelf.put("undated.md", "Six.", states=[["status", "accepted"]])
     shelf.put("alone.md", "Seven.", states=[["status", "superseded"], dated])
+    shelf.put("korean.md", "Ten.", states=[["status", "대체됨"], dated])
     shelf.put("fine.md", "Eight.", states=[["status", "accepted"], dated])
     shelf.put("next.md", "Nine.", states=[["status", "accepted"], ["date", "9999-01-01"]])
     report = lint(shelf.kb)
@@ -37,6 +38,8 @@ def test_lint_names_every_fault(shelf: Shelf) -> None:
         ("unknown_status", "docs/odd.md"),
         ("undated", "docs/undated.md"),
         ("no_successor", "docs/alone.md"),
+        ("no_successor", "docs/lost.md"),
+        ("no_successor", "docs/korean.md"),
     }
     assert report.errors == 4
 

@@ -106,5 +106,5 @@ FORMAT = Format(
     sniff=sniff,
     text=True,
     needs=("lxml",),
-    version="5",
+    version="6",
 )

@@ -15,14 +15,19 @@ if TYPE_CHECKING:
 
 # Statements stand at the top of a page; further down a link like this may be about anything.
 _ANCHORS = 40
+# Names without case, spaces, hyphens and underscores.
 _META = {
-    **dict.fromkeys(("status", "docstatus", "document-status"), "status"),
-    **dict.fromkeys(("superseded-by", "supersededby", "replaced-by", "dcterms.isreplacedby"), "by"),
+    **dict.fromkeys(("status", "docstatus", "documentstatus", "상태"), "status"),
+    **dict.fromkeys(("supersededby", "replacedby", "obsoletedby", "dcterms.isreplacedby"), "by"),
+    **dict.fromkeys(("대체문서", "후속문서"), "by"),
     **dict.fromkeys(("supersedes", "replaces", "obsoletes", "dcterms.replaces"), "of"),
     **dict.fromkeys(("date", "dc.date", "dcterms.date", "dcterms.issued"), "date"),
+    **dict.fromkeys(("supersededon", "retiredon"), "until"),
 }
+_JOINTS = re.compile(r"[\s_-]+")
 _REL = {"successor-version": "by", "predecessor-version": "of"}
-_KEYS = {"status": "status", "by": "superseded-by", "of": "supersedes", "date": "date"}
+_ONE = {"status": "status", "date": "date", "until": "superseded-on"}
+_SEVERAL = {"by": "superseded-by", "of": "supersedes"}
 _BY = re.compile(r"(?:superseded|replaced|obsoleted) by\W{0,40}$", re.IGNORECASE)
 _OF = re.compile(r"(?:supersedes|replaces|obsoletes)\W{0,40}$", re.IGNORECASE)
 _OPENING = re.compile(
@@ -36,16 +41,17 @@ def relations(root: HtmlElement) -> dict[str, Any]:
     """Metadata under the names that front matter uses; lists for what may be several."""
     out: dict[str, Any] = {}
     for kind, text in (*_of_head(root), *_of_links(root)):
-        if kind in ("status", "date"):
-            out.setdefault(_KEYS[kind], text)
+        if kind in _ONE:
+            out.setdefault(_ONE[kind], text)
         else:
-            out.setdefault(_KEYS[kind], []).append(text)
+            out.setdefault(_SEVERAL[kind], []).append(text)
     return out
 
 
 def _of_head(root: HtmlElement) -> Iterator[tuple[str, str]]:
     for one in root.iterfind("head/meta"):
-        kind, text = _META.get(one.get("name", "").lower()), one_line(one.get("content", ""))
+        kind = _META.get(_JOINTS.sub("", one.get("name", "").lower()))
+        text = one_line(one.get("content", ""))
         if kind and text:
             yield kind, text
     for one in root.iterfind("head/link"):
@@ -59,13 +65,19 @@ def _of_links(root: HtmlElement) -> Iterator[tuple[str, str]]:
         target, parent = one_line(anchor.get("href", "")), anchor.getparent()
         if not target or parent is None:
             continue
-        before = one_line(_before(parent, anchor))
+        before = one_line(_cell_before(parent) or _before(parent, anchor))
         if not _OPENING.match(before):
             continue
         if _BY.search(before):
             yield "by", target
         elif _OF.search(before):
             yield "of", target
+
+
+def _cell_before(parent: HtmlElement) -> str:
+    """What the cell, or the term, in front of a link's says; "" outside of tables and lists."""
+    name = parent.getprevious() if parent.tag in ("td", "dd") else None
+    return name.text_content()[:100] if name is not None and name.tag in ("th", "td", "dt") else ""
 
 
 def _before(parent: HtmlElement, anchor: HtmlElement) -> str:
