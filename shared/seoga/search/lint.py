@@ -9,9 +9,11 @@ from typing import Any, Final
 
 from seoga.kb import Kb
 from seoga.search.engine import SearchRequest, search
+from seoga.search.filters import glob_pattern
 from seoga.search.lifecycle import LIFECYCLES, Lifecycle, Problem, today
 from seoga.search.readers import reading
-from seoga.search.statuses import REPLACED, Standing
+from seoga.search.statuses import REPLACED, Standing, day_in
+from seoga.storage.records import SIDECAR
 
 # Titles that are asked for: a search each.
 SAMPLE: Final = 200
@@ -56,7 +58,7 @@ def lint(kb: Kb, sample: int = SAMPLE) -> Report:
     own titles, spread evenly. Raises NotFound where nothing is indexed."""
     with reading(kb.db_path) as conn:
         life = LIFECYCLES.get(conn, kb)
-        problems = [*_relations(life), *_statuses(life)]
+        problems = [*_relations(life), *_statuses(life), *_rules(conn, kb), *_beside(conn, life)]
         titled = _titled(conn, life)
     step = max(1, -(-len(titled) // sample)) if sample else len(titled) + 1
     asked = titled[::step] if sample else []
@@ -89,6 +91,34 @@ def _statuses(life: Lifecycle) -> Iterator[Problem]:
         if stated.word in REPLACED and not life.on().ends(file_id):
             lacks = "nothing in its place lives" if stated.by else "names no successor"
             yield Problem("no_successor", name, f"It is {stated.word}, but {lacks}.")
+
+
+def _rules(conn: sqlite3.Connection, kb: Kb) -> Iterator[Problem]:
+    """What is wrong with the rules of the config."""
+    if not kb.config.lifecycle:
+        return
+    paths = [path for (path,) in conn.execute("SELECT path FROM files")]
+    for at, rule in enumerate(kb.config.lifecycle):
+        name, matches = f"config.json: lifecycle[{at}]", glob_pattern(rule.path).fullmatch
+        if not any(map(matches, paths)):
+            yield Problem("rule", name, f"Its path {rule.path!r} matches no document.")
+        for key, day in (("date", rule.date), ("supersededOn", rule.superseded_on)):
+            if day and not day_in(day):
+                yield Problem("rule", name, f"Its {key} {day!r} is no day such as 2026-03-01.")
+
+
+def _beside(conn: sqlite3.Connection, life: Lifecycle) -> Iterator[Problem]:
+    """Files that speak of others, but of none that is there, or say nothing that is understood."""
+    files = "SELECT id, label, path FROM files"
+    asked = (f"{files} WHERE path LIKE ?", (f"%{SIDECAR}",))
+    for _, label, path in conn.execute(*asked).fetchall():
+        of = (label, path[: -len(SIDECAR)])
+        row = conn.execute(f"{files} WHERE label = ? AND path = ?", of).fetchone()
+        stated = life.stated.get(row[0]) if row else None
+        if row is None:
+            yield Problem("sidecar", f"{label}/{path}", "It speaks of a file that is not there.")
+        elif stated is None or not (stated.word or stated.by or stated.of):
+            yield Problem("sidecar", f"{label}/{path}", "It says nothing that is understood.")
 
 
 def _titled(conn: sqlite3.Connection, life: Lifecycle) -> list[tuple[str, str]]:

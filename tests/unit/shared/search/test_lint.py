@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 
 import pytest
 
@@ -78,3 +79,17 @@ def test_the_command_ends_with_1_for_errors_only(
     assert found["errors"] == 1
     assert found["problems"][0]["level"] == "error"
     assert found["problems"][0]["kind"] == "dangling"
+
+
+def test_broken_rules_and_files_beside_others_are_named(make_shelf: Callable[..., Shelf]) -> None:
+    rules = [{"path": "none/**", "status": "archived"}, {"path": "*.md", "supersededOn": "soon"}]
+    shelf = make_shelf(lifecycle=rules)
+    shelf.put("a.md", "One.")
+    shelf.put("a.md.seoga.yaml", "status: [", states=[["status", "["]])
+    shelf.put("gone.pdf.seoga.yaml", "status: archived", states=[["status", "archived"]])
+    assert kinds(lint(shelf.kb, 0)) == {
+        ("rule", "config.json: lifecycle[0]"),
+        ("rule", "config.json: lifecycle[1]"),
+        ("sidecar", "docs/a.md.seoga.yaml"),
+        ("sidecar", "docs/gone.pdf.seoga.yaml"),
+    }
