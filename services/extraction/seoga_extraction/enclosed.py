@@ -96,7 +96,6 @@ class Enclosed:
         try:
             data = self.parts.read(name)
             if not _is_sought(data, alone):
-                self._silent += 1
                 return
             self._seen.add(name)
             self._pictures += 1

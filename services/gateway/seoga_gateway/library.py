@@ -22,7 +22,7 @@ from seoga.errors import (
 from seoga.instances import open_instance
 from seoga.kb import Kb, find_kb, list_kbs
 from seoga.models import EmbeddingSpec
-from seoga.search import readers
+from seoga.search import calibrate, readers
 from seoga.search.engine import SearchAnswer, SearchRequest, query_vector, search
 from seoga.search.lifecycle import LIFECYCLES
 from seoga.storage import reading
@@ -201,6 +201,7 @@ class Library:
         with reader_if_any(kb.db_path) as conn:
             if conn is not None:
                 index = reading.index_info(conn)
+                index["calibration"] = calibrate.report(conn, kb.config.search.min_score)
                 lease = holder(conn, WRITER)
                 writer = lease.owner if lease else ""
         queue: QueueState | None = None

@@ -18,6 +18,8 @@ READ = ("md", "txt", "html", "html_confluence", "docx", "xlsx", "pptx", "hwp", "
 REPEATING = {"poi__poc-shared-strings.xlsx"}
 # Its image is cut off, and with it the end of the file; the text before that is read.
 CUT = {"pdf.js__scan-bad.pdf"}
+# Nothing but a picture without a word.
+PICTURES = {"hwplib__blank.hwp", "hwplib__그림.hwp"}
 # Broken on purpose, but what is left of it can be read.
 PARTIAL = {
     "poi__clusterfuzz-testcase-minimized-POIXWPFFuzzer-6733884933668864.docx",
@@ -67,6 +69,8 @@ def test_real_files_give_text_or_the_right_reason(
             good = reason is Reason.TOO_LARGE and bool(sections)
         elif path.name in CUT:
             good = reason is Reason.CORRUPT and bool(sections)
+        elif path.name in PICTURES:
+            good = reason is Reason.NO_TEXT
         elif folder.startswith("pdf"):
             good = reason in (None, Reason.NO_TEXT, Reason.EMPTY)
         else:

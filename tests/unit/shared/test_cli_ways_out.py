@@ -170,10 +170,10 @@ def test_doctor_says_what_is_wrong_with_the_passwords_file(seoga: Any, tmp_path:
     assert "passwords" not in seoga("doctor").out
 
 
-def test_eval_of_a_folder_that_is_not_there_names_the_file(seoga: Any) -> None:
+def test_eval_of_a_folder_that_is_not_there_names_it(seoga: Any) -> None:
     done = seoga("eval", "/nope")
     assert done.code == 64
-    assert "/nope/corpus.jsonl" in error_of(done)
+    assert "/nope is not there" in error_of(done)
     assert "Errno" not in done.err
 
 

@@ -67,7 +67,8 @@ class IndexInfo(BaseModel):
     queue: QueueInfo
     last_run: dict[str, Any] | None
     calibration: dict[str, Any] | None = Field(
-        description="Noise floor: p99 with interval, suggested minScore, best_of by query length."
+        description="Noise floor: p99 with interval, suggested minScore (null where there are too"
+        " few passages), advice, best_of by query length."
     )
     warnings: list[str]
 
