@@ -22,6 +22,7 @@ from seoga.search.readers import reading
 from seoga.search.request import Retired, SearchAnswer, SearchRequest, check
 from seoga.search.reranking import rerank
 from seoga.search.standins import message_about
+from seoga.search.turns import aside, turn
 from seoga.storage import generations
 
 __all__ = ["SearchAnswer", "SearchRequest", "query_vector", "search"]
@@ -88,14 +89,16 @@ def query_vector(kb: Kb, query: str, embedding: Embedding) -> None:
 
 
 def _search_one(kb: Kb, request: SearchRequest, query: Query, vectors: QueryVectors) -> _Part:
-    with reading(kb.db_path) as conn:
+    with turn(), reading(kb.db_path) as conn:
         found = KbSearch(kb, conn, request).run(query, vectors)
         picked = pick(found, request)
         if picked.capped and len(picked.hits) < request.top_k:
             # One document filled the candidates: look further down for others.
             found = KbSearch(kb, conn, request).run(query, vectors, deeper=True)
             picked = pick(found, request)
-        if rerank(found, request, query.text, vectors.embedding):
+        with aside():
+            reranked = rerank(found, request, query.text, vectors.embedding)
+        if reranked:
             picked = pick(found, request)
         return _part(found, picked, request, query)
 

@@ -14,6 +14,7 @@ from seoga.contracts.embedding import Embedding
 from seoga.errors import EmbeddingFailed, SeogaError
 from seoga.kb import Kb
 from seoga.models import EmbeddingSpec, ModelCard
+from seoga.search.turns import aside
 from seoga.settings import settings
 
 Float32 = NDArray[np.float32]
@@ -37,7 +38,7 @@ class QueryVectors:
         """
         if card.key not in self._made:
             try:
-                with within(settings().query_timeout_s):
+                with aside(), within(settings().query_timeout_s):
                     self._made[card.key] = self._embed(kb, card)
             except SeogaError as error:
                 self._made[card.key] = error
