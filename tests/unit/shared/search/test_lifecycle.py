@@ -14,10 +14,8 @@ from seoga.search.succession import Edge, Graph, judge
 from seoga.storage.database import open_reader
 
 from .conftest import Shelf
+from .decisions import OLD, QUERY, new, old
 
-OLD = "The gateway signs session cookies with a shared secret of sixteen letters."
-NEW = "Sessions are held by the identity provider; the gateway keeps no secret."
-QUERY = "gateway signs session cookies shared secret"
 Make = Callable[..., Shelf]
 States = Sequence[Sequence[str]]
 
@@ -27,14 +25,6 @@ def conn(shelf: Shelf) -> Iterator[sqlite3.Connection]:
     opened = open_reader(shelf.kb.db_path)
     yield opened
     opened.close()
-
-
-def old(shelf: Shelf, *states: tuple[str, str], path: str = "old.md", label: str = "docs") -> int:
-    return shelf.put(path, OLD, states=[list(one) for one in states], label=label)
-
-
-def new(shelf: Shelf, *states: tuple[str, str], path: str = "new.md", label: str = "docs") -> int:
-    return shelf.put(path, NEW, states=[list(one) for one in states], label=label)
 
 
 def life_of(shelf: Shelf) -> Lifecycle:

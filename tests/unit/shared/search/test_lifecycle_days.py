@@ -7,18 +7,7 @@ import pytest
 from seoga.errors import InvalidArgument
 
 from .conftest import Shelf
-
-OLD = "The gateway signs session cookies with a shared secret of sixteen letters."
-NEW = "Sessions are held by the identity provider; the gateway keeps no secret."
-QUERY = "gateway signs session cookies shared secret"
-
-
-def old(shelf: Shelf, *states: tuple[str, str], path: str = "old.md") -> int:
-    return shelf.put(path, OLD, states=[list(one) for one in states])
-
-
-def new(shelf: Shelf, *states: tuple[str, str], path: str = "new.md") -> int:
-    return shelf.put(path, NEW, states=[list(one) for one in states])
+from .decisions import NEW, QUERY, new, old
 
 
 def test_as_of_a_day_shows_what_was_in_force(shelf: Shelf) -> None:

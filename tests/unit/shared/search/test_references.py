@@ -10,18 +10,7 @@ from seoga.search.lifecycle import LIFECYCLES, Lifecycle
 from seoga.search.readers import reading
 
 from .conftest import Shelf
-
-OLD = "The gateway signs session cookies with a shared secret of sixteen letters."
-NEW = "Sessions are held by the identity provider; the gateway keeps no secret."
-QUERY = "gateway signs session cookies shared secret"
-
-
-def old(shelf: Shelf, *states: tuple[str, str], path: str = "old.md") -> int:
-    return shelf.put(path, OLD, states=[list(one) for one in states])
-
-
-def new(shelf: Shelf, *states: tuple[str, str], path: str = "new.md") -> int:
-    return shelf.put(path, NEW, states=[list(one) for one in states])
+from .decisions import NEW, QUERY, new, old
 
 
 def life_of(shelf: Shelf) -> Lifecycle:
