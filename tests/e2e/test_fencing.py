@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -24,6 +25,15 @@ WRITER = """
 import sqlite3, sys
 conn = sqlite3.connect(f"file:{sys.argv[1]}?mode=ro", uri=True)
 print(conn.execute("SELECT owner FROM leases WHERE name = 'writer'").fetchone()[0])
+"""
+# Ends with 0 where nobody is in the middle of a write to one of the two databases.
+FREE = """
+import pathlib, sqlite3, sys
+rag = pathlib.Path(sys.argv[1])
+for path in (rag, rag.parents[1] / "queue.db"):
+    conn = sqlite3.connect(f"file:{path}?mode=rw", uri=True, timeout=1, isolation_level=None)
+    conn.execute("BEGIN IMMEDIATE")
+    conn.execute("ROLLBACK")
 """
 # Rows that one file, or one chunk, has more than once or not at all.
 COUNTS = """
@@ -97,6 +107,21 @@ class Pair:
         """Whether a container has the lease of the writer: an owner begins with its host name."""
         return self.ask(container, WRITER, kb_id).startswith(container[:12])
 
+    def freeze(self, owner: str, other: str, kb_id: str) -> None:
+        """Freezes a container between two writes: a process that stands still inside a write keeps
+        the lock of the file, which is the one thing that no lease can take from it."""
+        write_is_over = threading.Event()
+        check = ["docker", "exec", other, "python3", "-c", FREE, f"/data/{kb_id}/rag.db"]
+        for _ in range(20):
+            docker("pause", owner)
+            tried = subprocess.run(check, capture_output=True, text=True, check=False)
+            if tried.returncode == 0:
+                return
+            assert "database is locked" in tried.stderr, tried.stderr
+            docker("unpause", owner)
+            write_is_over.wait(0.2)
+        pytest.fail("20 times in the middle of a write")
+
     def down(self) -> None:
         for container in getattr(self, "containers", ()):
             # A frozen one cannot be stopped; one that is not frozen is no trouble here.
@@ -104,7 +129,7 @@ class Pair:
         self.compose("down", "-v", "--timeout", "15")
 
 
-def freeze(container: str, command: str) -> None:
+def docker(command: str, container: str) -> None:
     subprocess.run(["docker", command, container], capture_output=True, check=True)
 
 
@@ -135,7 +160,7 @@ def test_a_frozen_indexer_is_replaced_and_does_not_write_when_it_thaws(pair: Pai
     until(pair.working, 60, "one of the two starts the run")
     owner = pair.working()
     (other,) = [one for one in pair.containers if one != owner]
-    freeze(owner, "pause")
+    pair.freeze(owner, other, kb_id)
     frozen = time.monotonic()
     assert "run ended" not in pair.events(owner), "the run was over before it could be frozen"
     assert "run started" not in pair.events(other)
@@ -145,7 +170,7 @@ def test_a_frozen_indexer_is_replaced_and_does_not_write_when_it_thaws(pair: Pai
     assert time.monotonic() - frozen > LEASE_S / 2
 
     before = len(pair.said(owner))
-    freeze(owner, "unpause")
+    docker("unpause", owner)
     until(lambda: "run failed" in pair.events(owner), 60, "the late one notices")
     until(lambda: "run ended" in pair.events(other), 600, "the other ends the run")
     late = pair.said(owner)[before:]
