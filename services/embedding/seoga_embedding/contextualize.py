@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import threading
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from hashlib import blake2b
@@ -25,9 +26,10 @@ from seoga_embedding.batches import WAITS, Desk, batches_of, endpoint_id
 from seoga_embedding.models import llm_price
 from seoga_embedding.provider import Chat, Endpoint, Prompt, Reply, UnusableAnswer
 from seoga_embedding.registry import find_chat
-from seoga_embedding.remote.caller import Caller
-from seoga_embedding.remote.faults import CallFailed, Trouble
+from seoga_embedding.remote.caller import DOCUMENT, PART, Caller, Effort
+from seoga_embedding.remote.faults import CallFailed, LeftAlone, Trouble
 from seoga_embedding.remote.remotes import Remotes
+from seoga_embedding.remote.sift import MOST_GUILTY, doubtful
 from seoga_embedding.remote.spread import spread
 from seoga_embedding.remote.wire import DOCUMENT_READ_S
 from seoga_embedding.split import clean
@@ -54,6 +56,10 @@ KEYWORDS: 5 to 12 search terms in Korean and in English, normalised, with commas
 
 _TAGS: Final = ("document", "title", "outline", "heading", "before", "passage", "after")
 _TAG = re.compile(r"<(?=\s*/?\s*(?:" + "|".join(_TAGS) + r")\b)", re.I)
+
+# What any LLM answers, and how long that may take one that has to be loaded.
+_HARMLESS: Final = Prompt("Answer with one word.", "A request follows.", "Say yes.")
+_HARMLESS_S: Final = 60.0
 
 log = logs.get("embedding")
 
@@ -113,6 +119,8 @@ class Contextualizer:
         self._remotes = remotes
         # Two who look at one batch would count its answers twice.
         self._batching = threading.Lock()
+        # By address and model: passages that it breaks down at, since the last that it answered.
+        self._guilty: Counter[tuple[str, str]] = Counter()
 
     def run(
         self, excerpts: Sequence[Excerpt], spec: ContextSpec
@@ -120,7 +128,8 @@ class Contextualizer:
         """See `Embedding.contextualize`."""
         info, chat_of = find_chat(spec.provider)
         caller = self._remotes.caller(info, spec)
-        work = _Work(caller, chat_of(caller.endpoint), self._remotes.store, spec)
+        chat, store = chat_of(caller.endpoint), self._remotes.store
+        work = _Work(caller, chat, store, spec, self._guilty)
         if spec.batch:
             return work.put_aside(excerpts)
         results = work.all(excerpts)
@@ -142,6 +151,10 @@ class Contextualizer:
             return desk.work(send=send)
 
 
+def _outage(error: CallFailed) -> bool:
+    return error.trouble is Trouble.OUTAGE and doubtful(error)
+
+
 def _of_all(error: SeogaError) -> bool:
     """Whether the next excerpt would meet this error too."""
     return not isinstance(error, EmbeddingFailed) or of_provider(error)
@@ -151,9 +164,15 @@ class _Work:
     """The excerpts of one request."""
 
     def __init__(
-        self, caller: Caller, chat: Chat, store: EmbeddingStore, spec: ContextSpec
+        self,
+        caller: Caller,
+        chat: Chat,
+        store: EmbeddingStore,
+        spec: ContextSpec,
+        guilty: Counter[tuple[str, str]],
     ) -> None:
         self._caller, self._chat, self._store, self._spec = caller, chat, store, spec
+        self._guilty = guilty
 
     def all(self, excerpts: Sequence[Excerpt]) -> list[Context | SeogaError]:
         """One result an excerpt, in order."""
@@ -174,7 +193,7 @@ class _Work:
         if not self._spec.fresh and (kept := self._kept(key)) is not None:
             return kept
         try:
-            reply = self._ask(prompt)
+            reply = self._asked(prompt)
         except CallFailed as error:
             return self._caller.named(error).error()
         parsed = parse(reply.text)
@@ -212,8 +231,39 @@ class _Work:
     def _key(self, prompt: Prompt) -> str:
         return key_of(self._caller.info.name, self._caller.endpoint, prompt)
 
-    def _ask(self, prompt: Prompt) -> Reply:
-        body = self._caller.tried(self._chat.chat_call(prompt), DOCUMENT_READ_S)
+    def _asked(self, prompt: Prompt) -> Reply:
+        """Raises CallFailed; one of a refused text where the provider breaks down at it alone."""
+        model = self._caller.endpoint.url, self._caller.endpoint.model
+        try:
+            reply = self._ask(prompt)
+        except CallFailed as error:
+            if not _outage(error) or self._guilty[model] >= MOST_GUILTY or not self._lives():
+                raise
+            reply = self._again(prompt, model)
+        self._guilty[model] = 0
+        return reply
+
+    def _again(self, prompt: Prompt, model: tuple[str, str]) -> Reply:
+        try:
+            return self._ask(prompt, PART)
+        except CallFailed as error:
+            if not _outage(error) or isinstance(error, LeftAlone):
+                raise
+            self._guilty[model] += 1
+            raise CallFailed(
+                Trouble.INPUT, f"{error.message}, for this passage alone", error.hint
+            ) from error
+
+    def _lives(self) -> bool:
+        def ask(effort: Effort) -> None:
+            self._count(self._ask(_HARMLESS, effort, _HARMLESS_S))
+
+        return self._caller.lives(ask)
+
+    def _ask(
+        self, prompt: Prompt, effort: Effort = DOCUMENT, read_s: float = DOCUMENT_READ_S
+    ) -> Reply:
+        body, _ = self._caller.timed(self._chat.chat_call(prompt), read_s, effort)
         try:
             return self._chat.read_reply(body)
         except (UnusableAnswer, TypeError, AttributeError) as error:

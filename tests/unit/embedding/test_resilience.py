@@ -85,10 +85,11 @@ def test_an_open_circuit_lets_one_call_try_and_closes_after_a_success(
 ) -> None:
     monkeypatch.setattr(gate, "OPEN_S", 0.3)
     spec = spec_of("openai")
-    fake.faults({"status": 500, "times": 4})
+    # Four, and a harmless text to see whether it was only for these.
+    fake.faults({"status": 500, "times": 5})
     fault_of(engine, spec)
     fault_of(engine, spec)
-    assert len(fake.calls("/embeddings")) == 4
+    assert len(fake.calls("/embeddings")) == 5
     deadline = time.monotonic() + 10
     while True:
         try:
@@ -97,7 +98,7 @@ def test_an_open_circuit_lets_one_call_try_and_closes_after_a_success(
         except EmbeddingFailed:
             assert time.monotonic() < deadline
             threading.Event().wait(0.05)
-    assert len(fake.calls("/embeddings")) == 5
+    assert len(fake.calls("/embeddings")) == 6
 
 
 @pytest.mark.parametrize("provider", ["openai", "azure", "ollama", "gemini"])
@@ -197,7 +198,7 @@ def test_a_vector_that_is_none_fails_its_passage_only(
 def test_fewer_vectors_than_texts_place_nothing_where_they_carry_no_number(
     fake: Fake, engine: EmbeddingEngine, spec_of: Spec, provider: str
 ) -> None:
-    fake.faults({"kind": "fewer", "path": "mbed", "times": 2})
+    fake.faults({"kind": "fewer", "path": "mbed", "times": 99})
     failed = fault_of(engine, spec_of(provider))
     assert failed.fault is ProviderFault.BAD_OUTPUT
     assert "4 vectors for 5 texts" in failed.message
@@ -207,7 +208,7 @@ def test_fewer_vectors_than_texts_place_nothing_where_they_carry_no_number(
 def test_vectors_of_another_size_are_refused_and_the_size_named(
     fake: Fake, engine: EmbeddingEngine, spec_of: Spec, provider: str
 ) -> None:
-    fake.faults({"kind": "dimension", "path": "mbed", "times": 2})
+    fake.faults({"kind": "dimension", "path": "mbed", "times": 99})
     failed = fault_of(engine, spec_of(provider))
     assert failed.fault is ProviderFault.BAD_OUTPUT
     assert "numbers where" in failed.message
@@ -219,7 +220,7 @@ def test_vectors_of_words_are_no_vectors(
     fake: Fake, engine: EmbeddingEngine, spec_of: Spec, provider: str
 ) -> None:
     fake.rules(base64="ignores")
-    fake.faults({"kind": "words", "path": "mbed", "times": 2})
+    fake.faults({"kind": "words", "path": "mbed", "times": 3})
     failed = fault_of(engine, spec_of(provider))
     assert failed.fault is ProviderFault.BAD_OUTPUT
     assert "consist of numbers" in failed.message
@@ -229,7 +230,7 @@ def test_vectors_of_words_are_no_vectors(
 def test_a_page_instead_of_an_answer_names_the_address(
     fake: Fake, engine: EmbeddingEngine, spec_of: Spec
 ) -> None:
-    fake.faults({"kind": "html", "times": 2})
+    fake.faults({"kind": "html", "times": 99})
     failed = fault_of(engine, spec_of("openai"))
     assert "not JSON" in failed.message
     assert fake.url in failed.message
@@ -243,9 +244,10 @@ def test_one_odd_answer_among_others_is_asked_for_again(
     fake.faults({"kind": "slow", "seconds": 0.0}, {"kind": kind})
     assert len(good(engine.embed_passages(passages(40), spec))) == 40
     assert len(fake.calls("/embeddings")) == 5
-    fake.faults({"kind": "slow", "seconds": 0.0}, {"kind": kind, "times": 2})
+    fake.faults({"kind": kind, "word": "number 17", "times": 99})
     results = engine.embed_passages(passages(40), spec)
-    assert [error.fault for error in bad(results)] == [ProviderFault.BAD_OUTPUT] * 10
+    assert [error.fault for error in bad(results)] == [ProviderFault.REJECTED]
+    assert "for this text alone" in bad(results)[0].message
 
 
 def test_a_refused_parameter_is_no_reason_to_narrow(

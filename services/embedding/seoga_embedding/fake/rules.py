@@ -17,8 +17,8 @@ _MOST_CALLS = 10_000
 
 
 class Fault(BaseModel):
-    """One thing that goes wrong, for the next `times` calls whose path holds `path`, `after`
-    seconds after they came."""
+    """One thing that goes wrong, for the next `times` calls whose path holds `path` and whose body
+    holds `word`, `after` seconds after they came."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -43,6 +43,7 @@ class Fault(BaseModel):
     after: float = Field(default=0.0, ge=0, le=600)
     times: int = Field(default=1, ge=1)
     path: str = ""
+    word: str = ""
 
 
 class Rules(BaseModel):
@@ -135,13 +136,13 @@ class Desk:
             self.most_at_once = max(self.most_at_once, self._inside)
             self._first = self._first or time.monotonic()
             self._calls.append(call)
-            return self._fault(call["path"])
+            return self._fault(call)
 
-    def _fault(self, path: str) -> Fault | None:
+    def _fault(self, call: dict[str, Any]) -> Fault | None:
         if self._inside > self._rules.max_at_once:
             return Fault(status=429, message="too many requests at once", retry_after="0.1")
         for number, fault in enumerate(self._faults):
-            if fault.path in path:
+            if fault.path in call["path"] and (not fault.word or fault.word in str(call["body"])):
                 fault.times -= 1
                 if not fault.times:
                     del self._faults[number]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any, Final
@@ -25,6 +26,23 @@ _PATIENCE_S: Final = 300.0
 
 
 @dataclass(frozen=True, slots=True)
+class Effort:
+    """How often a call is tried, whether it passes the line of documents, and whether it goes once
+    though the circuit is open."""
+
+    tries: int = TRIES
+    urgent: bool = False
+    doubting: bool = False
+
+
+DOCUMENT: Final = Effort()
+QUERY: Final = Effort(tries=2, urgent=True)
+# A part of what failed as a whole; a call that shows whether anything passes.
+PART: Final = Effort(tries=1)
+DOUBT: Final = Effort(tries=1, urgent=True, doubting=True)
+
+
+@dataclass(frozen=True, slots=True)
 class Caller:
     """One endpoint. Thread-safe."""
 
@@ -35,17 +53,31 @@ class Caller:
 
     def tried(self, call: Call, read_s: float, *, tries: int = TRIES, urgent: bool = False) -> Any:
         """The JSON of the answer. Raises CallFailed."""
-        return self.timed(call, read_s, tries=tries, urgent=urgent)[0]
+        return self.timed(call, read_s, Effort(tries, urgent))[0]
 
-    def timed(
-        self, call: Call, read_s: float, *, tries: int = TRIES, urgent: bool = False
-    ) -> tuple[Any, float]:
+    def lives(self, ask: Callable[[Effort], object]) -> bool:
+        """Whether the provider answers something else than what it just failed at. `ask` makes
+        that one call; several who wonder at once share it. Raises CallFailed for what is neither.
+        """
+        wondered = time.monotonic()
+        with self.gate.doubts:
+            if self.gate.passed_since(wondered):
+                return True
+            try:
+                ask(DOUBT)
+            except CallFailed as error:
+                if error.trouble not in (Trouble.OUTAGE, Trouble.OUTPUT):
+                    raise
+                return False
+            return True
+
+    def timed(self, call: Call, read_s: float, effort: Effort = DOCUMENT) -> tuple[Any, float]:
         """The JSON of the answer, and the seconds that the provider took for it. Raises CallFailed.
 
         A document that is told to slow down goes on as long as others pass: the gate says when
         there is no point.
         """
-        patience = _Patience(tries, urgent)
+        patience = _Patience(effort.tries, effort.urgent)
         # Whatever takes no turn of the provider is done outside of it.
         ready = self.wire.ready(call, read_s)
         for attempt in stamina.retry_context(
@@ -57,7 +89,8 @@ class Caller:
             wait_jitter=gates.FIRST_PAUSE_S,
         ):
             with attempt:
-                with self.gate.turn(_mark(self.endpoint.key), urgent=urgent):
+                mark = _mark(self.endpoint.key)
+                with self.gate.turn(mark, urgent=effort.urgent, doubting=effort.doubting):
                     came, seconds = self._counted(ready)
                 return self.wire.read(came), seconds
         raise AssertionError("the last try raises")

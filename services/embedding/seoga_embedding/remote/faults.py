@@ -75,8 +75,16 @@ class CallFailed(Exception):
         return EmbeddingFailed(self.message, self.hint, fault=ProviderFault.REJECTED)
 
 
+class Late(CallFailed):
+    """No answer in time: it may have been too much at once."""
+
+
 class NotMade(CallFailed):
     """A call that was not even made: there is no point in trying it again now."""
+
+
+class LeftAlone(NotMade):
+    """Not made because others failed: whether that was for what they asked, another may show."""
 
 
 @dataclass(frozen=True, slots=True)

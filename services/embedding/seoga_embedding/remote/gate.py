@@ -3,7 +3,8 @@
 The circuit follows Nygard, "Release It!" (2007): a few failures in a row open it, after a pause
 one call tries again, and a success closes it. A provider that has not answered yet, or no longer,
 gets one call at a time; one that says "too fast" half as many as before, and one more for every
-call that passes.
+call that passes. Through an open circuit one more call may go, to see whether the provider only
+breaks down at what it was asked.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from typing import Final
 
 from seoga.contracts.deadline import given, remaining
 from seoga.contracts.stop import stoppable, stopped
-from seoga_embedding.remote.faults import CallFailed, NotMade, Trouble
+from seoga_embedding.remote.faults import CallFailed, LeftAlone, NotMade, Trouble
 
 # With these a provider that is down costs four calls, then one every half minute and rarer.
 FAILURES: Final = 4
@@ -60,17 +61,25 @@ class Gate:
         self._open_for = OPEN_S
         self._not_before = 0.0
         self._refused: dict[str, tuple[float, CallFailed]] = {}
+        # Whoever doubts waits for what another finds out.
+        self.doubts = threading.Lock()
+        self._doubted = False
+        self._last_success = 0.0
 
     @property
     def known(self) -> bool:
         """Whether the provider answered when it was last called."""
         return self._known
 
+    def passed_since(self, moment: float) -> bool:
+        """Whether a call had an answer after `moment` (of time.monotonic)."""
+        return self._last_success > moment
+
     @contextmanager
-    def turn(self, key: str, *, urgent: bool = False) -> Iterator[None]:
+    def turn(self, key: str, *, urgent: bool = False, doubting: bool = False) -> Iterator[None]:
         """One call. Raises CallFailed at once where it would be in vain; what the call raises
-        teaches the gate."""
-        entered = self._enter(key, urgent)
+        teaches the gate. `doubting`: once in an outage it goes though the circuit is open."""
+        entered = self._enter(key, urgent, doubting)
         failed = True
         try:
             yield
@@ -87,11 +96,11 @@ class Gate:
                 self._inside[urgent] -= 1
                 self._wake(everyone=failed)
 
-    def _enter(self, key: str, urgent: bool) -> float:
+    def _enter(self, key: str, urgent: bool, doubting: bool) -> float:
         """Waits for a turn; when it came."""
         with self._lock:
             try:
-                now = self._waited(key, urgent)
+                now = self._waited(key, urgent, doubting)
             except CallFailed:
                 # Whoever was woken for a place and does not take it leaves it to the next.
                 self._wake()
@@ -99,19 +108,21 @@ class Gate:
             if self._open_until:
                 # Half open: this caller tries, the others still meet a closed door.
                 self._open_until = now + self._open_for
+                self._doubted = self._doubted or doubting
             if self._per_minute and not urgent:
                 self._recent.append(now)
             self._inside[urgent] += 1
             self.calls += 1
             return now
 
-    def _waited(self, key: str, urgent: bool) -> float:
+    def _waited(self, key: str, urgent: bool, doubting: bool) -> float:
         """When the way was free."""
         while True:
             if stopped():
                 raise NotMade(Trouble.OUTAGE, "is asked no more: the run was stopped")
             now = time.monotonic()
-            self._look(key, urgent, now)
+            if not (doubting and self._may_doubt(key)):
+                self._look(key, urgent, now)
             pause = self._pause(urgent, now)
             if not pause:
                 return now
@@ -129,6 +140,9 @@ class Gate:
             else:
                 line.notify(max(0, (URGENT if urgent else self._width) - self._inside[urgent]))
 
+    def _may_doubt(self, key: str) -> bool:
+        return self._trouble is Trouble.OUTAGE and not self._doubted and key not in self._refused
+
     def _look(self, key: str, urgent: bool, now: float) -> None:
         """Raises NotMade where a call would be in vain."""
         until, refusal = self._refused.get(key, (0.0, None))
@@ -136,7 +150,7 @@ class Gate:
             raise NotMade(refusal.trouble, refusal.message, refusal.hint)
         # Where documents are too fast, a question may still be answered.
         if self._open_until > now and not (urgent and self._trouble is Trouble.RATE):
-            raise NotMade(
+            raise LeftAlone(
                 self._trouble,
                 f"failed {self._failures} times in a row and is left alone for"
                 f" {self._open_until - now:.0f} s",
@@ -168,7 +182,8 @@ class Gate:
             self._answered(self._width + 1 if slowed else self.in_flight)
 
     def _answered(self, width: int) -> None:
-        self._known, self._width = True, width
+        self._last_success = time.monotonic()
+        self._known, self._width, self._doubted = True, width, False
         self._failures, self._open_until, self._open_for = 0, 0.0, OPEN_S
 
     def _failed(self, error: CallFailed, key: str, entered: float) -> None:

@@ -16,9 +16,10 @@ from seoga_embedding.packing import bucket_of, pack, tokens_of
 from seoga_embedding.passages import Embedded
 from seoga_embedding.provider import Answer, Dialect, Limits, ModelRow, Role, UnusableAnswer, Vector
 from seoga_embedding.registry import dialect_of
-from seoga_embedding.remote.caller import TRIES, Caller
+from seoga_embedding.remote.caller import DOCUMENT, PART, QUERY, Caller, Effort
 from seoga_embedding.remote.faults import CallFailed, Trouble
 from seoga_embedding.remote.narrow import Narrowing
+from seoga_embedding.remote.sift import MOST_GUILTY, Sifting, doubtful
 from seoga_embedding.remote.sizes import Sizes
 from seoga_embedding.remote.spread import spread
 from seoga_embedding.remote.wire import DOCUMENT_READ_S, QUERY_READ_S
@@ -52,6 +53,8 @@ class Sender:
         self._dialect = dialect_of(caller.info)(sent, row)
         # Whether the server is known to understand all that is asked of it.
         self._settled = False
+        # Texts set aside since the last that had a vector.
+        self._guilty = 0
 
     @property
     def dimension(self) -> int:
@@ -119,7 +122,7 @@ class Sender:
     def query(self, text: str) -> Vector:
         """(1, d) float32. One more try at most, and past the line of documents."""
         try:
-            answer, _ = self._ask([text], "query", tries=2)
+            answer, _ = self._ask([text], "query", QUERY)
             return self._rows(answer, 1)
         except CallFailed as error:
             raise self._caller.named(error).error() from error
@@ -153,6 +156,9 @@ class Sender:
         error = self._caller.named(failed).error()
         if not isinstance(error, EmbeddingFailed) or not self._anything(done):
             raise error from failed
+        if error.fault is ProviderFault.BAD_OUTPUT:
+            # Even to a harmless text it says nothing that can be read: that is no text's fault.
+            error.fault = ProviderFault.OUTAGE
         self._leave(done, range(len(done.tokens)), error)
 
     def _fitting(self, texts: Sequence[str], batch: Sequence[int]) -> Iterator[Sequence[int]]:
@@ -176,31 +182,57 @@ class Sender:
         return Limits(most, limits.tokens, limits.bytes, limits.learns)
 
     def _part(self, texts: Sequence[str], part: Sequence[int], done: Embedded) -> None:
-        """A batch; where others had answers, one that is odd twice is the error of its texts."""
+        """A batch; where it breaks the provider down that answers else, what does it is set
+        aside."""
         try:
             self._batch(texts, part, done)
         except CallFailed as failed:
-            if failed.trouble is not Trouble.OUTPUT or not done.vectors.any():
+            if not (doubtful(failed) and self._lives()):
                 raise
-            error = self._caller.named(failed).error()
-            if not isinstance(error, EmbeddingFailed):
-                raise
-            self._leave(done, part, error)
+            rest = [at for at in part if at not in done.errors and not done.vectors[at].any()]
+            self._sifted(texts, rest, done, failed)
 
-    def _batch(self, texts: Sequence[str], batch: Sequence[int], done: Embedded) -> None:
+    def _lives(self) -> bool:
+        """Whether the provider answers a harmless text."""
+
+        def ask(effort: Effort) -> None:
+            self._rows(self._ask([_PROBE], "document", effort)[0], 1)
+
+        return self._caller.lives(ask)
+
+    def _sifted(
+        self, texts: Sequence[str], rest: Sequence[int], done: Embedded, failed: CallFailed
+    ) -> None:
+        sifting = Sifting(lambda part: self._batch(texts, part, done, PART), self._lives)
+        try:
+            sifting.run(rest, failed)
+        finally:
+            for part in sifting.too_much:
+                self._sizes.too_large([texts[at] for at in part])
+            for at, error in sifting.guilty.items():
+                named = self._caller.named(error)
+                named.message += ", for this text alone"
+                done.errors[at] = named.refused()
+        self._guilty = len(sifting.guilty) + (0 if sifting.passed else self._guilty)
+        if self._guilty >= MOST_GUILTY:
+            raise failed
+
+    def _batch(
+        self, texts: Sequence[str], batch: Sequence[int], done: Embedded, effort: Effort = DOCUMENT
+    ) -> None:
         """Fills in the vectors of a batch, narrowing where a text is refused."""
 
         def send(part: Sequence[int]) -> None:
             sent = [texts[at] for at in part]
             try:
-                self._once(sent, part, done)
+                self._once(sent, part, done, effort)
             except CallFailed as error:
                 if error.trouble is Trouble.SIZE:
                     self._sizes.too_large(sent)
                 if error.trouble is not Trouble.OUTPUT:
                     raise
                 # A page of a proxy between two answers: the next may be one again.
-                self._once(sent, part, done)
+                self._once(sent, part, done, effort)
 
         def probe() -> None:
             self._ask([_PROBE], "document")
@@ -212,8 +244,10 @@ class Sender:
             for at, error in narrowing.refused.items():
                 done.errors[at] = self._caller.named(error).refused()
 
-    def _once(self, sent: Sequence[str], part: Sequence[int], done: Embedded) -> None:
-        answer, seconds = self._ask(sent, "document")
+    def _once(
+        self, sent: Sequence[str], part: Sequence[int], done: Embedded, effort: Effort
+    ) -> None:
+        answer, seconds = self._ask(sent, "document", effort)
         self._place(answer, part, sent, done)
         self._sizes.took(sent, seconds)
 
@@ -221,6 +255,7 @@ class Sender:
         self, answer: Answer, part: Sequence[int], sent: Sequence[str], done: Embedded
     ) -> None:
         done.vectors[list(part)] = self._rows(answer, len(part))
+        self._guilty = 0
         estimates = [tokens_of(text) for text in sent]
         # Gemini does not say what it counted; then the estimate is what a budget goes by.
         share = (answer.tokens or sum(estimates)) / sum(estimates)
@@ -257,13 +292,15 @@ class Sender:
                 ) from error
         return rows
 
-    def _ask(self, texts: Sequence[str], role: Role, tries: int = TRIES) -> tuple[Answer, float]:
+    def _ask(
+        self, texts: Sequence[str], role: Role, effort: Effort = DOCUMENT
+    ) -> tuple[Answer, float]:
         """One request, tried again where that may help, and its seconds. Raises CallFailed."""
         plainer = None if self._settled else self._dialect.plainer()
         if plainer is None:
-            return self._asked(self._dialect, texts, role, tries)
+            return self._asked(self._dialect, texts, role, effort)
         try:
-            answer, seconds = self._asked(self._dialect, texts, role, tries)
+            answer, seconds = self._asked(self._dialect, texts, role, effort)
         except CallFailed as error:
             refused = error.trouble in (Trouble.REQUEST, Trouble.INPUT)
             if not (refused and _UNKNOWN.search(error.message)):
@@ -274,7 +311,7 @@ class Sender:
                 self._settle(self._dialect if given else plainer)
                 return answer, seconds
         # Where the plain form fails too, that is the answer.
-        asked = self._asked(plainer, texts, role, tries)
+        asked = self._asked(plainer, texts, role, effort)
         self._settle(plainer)
         return asked
 
@@ -282,12 +319,12 @@ class Sender:
         self._dialect, self._settled = dialect, True
 
     def _asked(
-        self, dialect: Dialect, texts: Sequence[str], role: Role, tries: int
+        self, dialect: Dialect, texts: Sequence[str], role: Role, effort: Effort
     ) -> tuple[Answer, float]:
-        read_s = QUERY_READ_S if role == "query" else DOCUMENT_READ_S
+        read_s = QUERY_READ_S if effort.urgent else DOCUMENT_READ_S
         most = _ANSWER_BYTES + len(texts) * _VECTOR_BYTES
         call = replace(dialect.embed_call(texts, role), most_bytes=most)
-        body, seconds = self._caller.timed(call, read_s, tries=tries, urgent=role == "query")
+        body, seconds = self._caller.timed(call, read_s, effort)
         try:
             return dialect.read_vectors(body, len(texts)), seconds
         except (UnusableAnswer, TypeError, AttributeError) as error:

@@ -20,7 +20,15 @@ from seoga.contracts.network import letting_go, nobody_trusted, trusted
 from seoga.contracts.stop import stopped
 from seoga.errors import ConfigError
 from seoga_embedding.provider import Call, Endpoint
-from seoga_embedding.remote.faults import CallFailed, NotMade, Trouble, failure, is_error, reply_of
+from seoga_embedding.remote.faults import (
+    CallFailed,
+    Late,
+    NotMade,
+    Trouble,
+    failure,
+    is_error,
+    reply_of,
+)
 
 # Connecting is quick or hopeless; a batch of long texts on a slow machine takes minutes.
 _CONNECT_S: Final = 5.0
@@ -112,7 +120,7 @@ class Wire:
             with within(read_s):
                 response = self._received(request, ready.most_bytes)
         except httpx.TimeoutException as error:
-            raise self._outage(f"did not answer in time ({_name(error)})") from error
+            raise self._late(f"did not answer in time ({_name(error)})") from error
         except httpx.DecodingError as error:
             raise CallFailed(Trouble.OUTPUT, "sent an answer that cannot be unpacked") from error
         except httpx.HTTPError as error:
@@ -126,6 +134,10 @@ class Wire:
         if stopped():
             return NotMade(Trouble.OUTAGE, "is asked no more: the run was stopped")
         return CallFailed(Trouble.OUTAGE, message, hint)
+
+    def _late(self, message: str) -> CallFailed:
+        error = self._outage(message)
+        return error if isinstance(error, NotMade) else Late(error.trouble, message)
 
     def _received(self, request: httpx.Request, most_bytes: int) -> httpx.Response:
         """The response with its whole body. Raises CallFailed for one that no answer needs."""
