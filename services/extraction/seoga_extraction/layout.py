@@ -44,6 +44,8 @@ class Line(NamedTuple):
     cells: int = 1
     # A block that was made whole already, such as a table: nothing is joined to it.
     whole: bool = False
+    # What is filled into a field of a form.
+    filled: bool = False
 
     @property
     def height(self) -> float:

@@ -1,4 +1,4 @@
-"""What the characters of symbol fonts (Symbol, Wingdings) mean outside them."""
+"""What the characters of symbol fonts (Symbol, Wingdings, Zapf Dingbats) mean outside them."""
 
 from __future__ import annotations
 
@@ -40,6 +40,21 @@ _WINGDINGS = {
     0xFD: "☒",
     0xFE: "☑",
 }
+# Zapf Dingbats where Unicode's block of them does not follow it (ADOBE/zdingbat.txt).
+_DINGBATS = {
+    0x25: "☎",
+    0x2A: "☛",
+    0x2B: "☞",
+    0x48: "★",
+    0x6C: "●",
+    0x6E: "■",
+    0x73: "▲",
+    0x74: "▼",
+    0x75: "◆",
+    0x77: "◗",
+    **dict(zip(range(0xA8, 0xB6), "♣♦♥♠①②③④⑤⑥⑦⑧⑨⑩", strict=True)),
+    **dict(zip(range(0xD5, 0xD8), "→↔↕", strict=True)),
+}
 
 
 def symbol(code: int, font: str) -> str:
@@ -58,7 +73,15 @@ def symbol(code: int, font: str) -> str:
         return _SYMBOL_HIGH[code - 0xA0 : code - 0x9F].strip("\x00") if code >= 0xA0 else ""
     if font.startswith("wingdings"):
         return _WINGDINGS.get(code, "") if font == "wingdings" else _second(code)
+    if font.endswith("dingbats"):
+        return _DINGBATS.get(code, "") or _dingbat(code)
     return chr(code) if code < 0xD800 else ""
+
+
+def _dingbat(code: int) -> str:
+    if 0x21 <= code <= 0x7E:
+        return chr(0x2701 + code - 0x21)
+    return chr(0x2761 + code - 0xA1) if 0xA1 <= code <= 0xFE else ""
 
 
 def _second(code: int) -> str:

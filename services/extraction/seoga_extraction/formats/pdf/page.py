@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
 from seoga_extraction.format import pipes
+from seoga_extraction.formats.pdf.fields import among, placed, textpage
 from seoga_extraction.formats.pdf.overprint import APART, joined_letters, once, seen
 from seoga_extraction.formats.pdf.pasted import Pasted, area, pasted, size
 from seoga_extraction.formats.pdf.rendering import mupdf, unturned
 from seoga_extraction.formats.pdf.tables import Word, fill, grids
 from seoga_extraction.layout import LEVEL, Line, compounds, paragraphs, regions, turned
+from seoga_extraction.symbols import symbol
 
 # A page with less text than this and images over half of it is a scan with a stub of text.
 STUB_CHARS = 200
@@ -39,6 +41,14 @@ _NUMBER = re.compile(
 )
 # Stands for a picture until it is recognised; no text has this sign.
 _PICTURE = "\ufdd0"
+# Fonts of signs, by what the library calls them, whose text may be codes (up to U+00FF) of theirs.
+_SYMBOLS = {
+    "ZapfDingbats": "zapfdingbats",
+    "Wingdings": "wingdings",
+    "Wingdings-Regular": "wingdings",
+    "Wingdings2": "wingdings 2",
+}
+_CODES = "\xff"
 _UNSEEN = ("clip", "ignore")
 _WORD = re.compile(r"\w\w")
 # The dots of a table of contents, and rules made of dots.
@@ -64,21 +74,37 @@ class PageLayer:
         return not any(_WORD.search(text) for text in self.texts)
 
 
-def read(page: Any) -> PageLayer:
-    """The text layer. Raises what the library raises for a broken page."""
-    layer = page.get_textpage(flags=_flags())
+def read(page: Any, fields: bool = False, cut: Callable[[str], object] = str) -> PageLayer:
+    """The text layer; with `fields` those of a form stand beside their labels, and `cut` is told
+    of those that do not. Raises what the library raises for a broken page."""
+    layer, filled = _text(page, fields, cut)
     blocks = layer.extractDICT()["blocks"]
     raw = [line for block in blocks for line in block.get("lines", ())]
     made = [_line(one) for one in raw]
     if any(line is not None and APART.fullmatch(line.text) for line in made):
         made = _letters_joined(made, layer)
-    lines = turned(seen([line for line in made if line is not None]))
+    lines = [line for line in made if line is not None]
+    if filled:
+        lines = among(lines, filled, _words(layer))
+    lines = turned(seen(lines))
+    if filled:
+        lines = placed(lines)
     # Without a single line or box on it no page has a table: to ask for paths costs as much
     # again as a third of the text.
     if any(block["type"] == _VECTOR for block in blocks):
-        for table in _tables(page, layer, lines):
+        for table in _tables(page, layer, lines, filled):
             lines = _instead(lines, table)
     return _layer(page, lines)
+
+
+def _text(page: Any, fields: bool, cut: Callable[[str], object]) -> tuple[Any, list[Line]]:
+    if fields:
+        return textpage(page, _flags(), cut)
+    return page.get_textpage(flags=_flags()), []
+
+
+def _words(layer: Any) -> list[Word]:
+    return [Word(*word[:5]) for word in layer.extractWORDS()]
 
 
 @cache
@@ -92,7 +118,8 @@ def _flags() -> int:
 def _layer(page: Any, lines: Sequence[Line]) -> PageLayer:
     layer = _written_on(lines)
     if _is_scan(page, layer, lines):
-        return replace(layer, scan=True, unseen=tuple(_unpainted(page)))
+        said = [line.text for line in lines if line.filled and _WORD.search(line.text)]
+        return replace(layer, scan=True, unseen=(*_unpainted(page), *said))
     # What is wrong with an image must not cost the text.
     with suppress(mupdf().mupdf.FzErrorBase, RuntimeError, ValueError):
         if found := pasted(page):
@@ -145,6 +172,9 @@ def _suspicious(text: str) -> bool:
 def _line(raw: dict[str, Any]) -> Line | None:
     spans = raw["spans"]
     widest = spans[0]
+    for span in spans:
+        if span["font"] in _SYMBOLS:
+            span["text"] = _meant(span["text"], _SYMBOLS[span["font"]])
     text = widest["text"]
     bold = bool(widest["flags"] & _BOLD)
     if len(spans) > 1:
@@ -158,6 +188,14 @@ def _line(raw: dict[str, Any]) -> Line | None:
         return None
     x0, y0, x1, y1 = raw["bbox"]
     return Line(x0, y0, x1, y1, text.strip(), widest["size"], bold, raw["dir"])
+
+
+def _meant(text: str, font: str) -> str:
+    """Text of a font without letters: what has no meaning outside it is a letter's code."""
+    known = (
+        sign if sign > _CODES and sign < "\uf000" else symbol(ord(sign), font) for sign in text
+    )
+    return "".join([meant or sign for meant, sign in zip(known, text, strict=True)])
 
 
 def _letters_joined(lines: Sequence[Line | None], layer: Any) -> list[Line | None]:
@@ -176,14 +214,15 @@ def _letters_joined(lines: Sequence[Line | None], layer: Any) -> list[Line | Non
     return out
 
 
-def _tables(page: Any, layer: Any, lines: Sequence[Line]) -> list[Line]:
+def _tables(page: Any, layer: Any, lines: Sequence[Line], filled: Sequence[Line]) -> list[Line]:
     """Each table as a block; none where the text does not run level."""
     if len(lines) < 4 or lines[0].direction != (1.0, 0.0):
         return []
     found = grids(page.get_cdrawings(), (page.rect.width, page.rect.height))
     if not found:
         return []
-    words = once([Word(*word[:5]) for word in layer.extractWORDS()])
+    words = once(_words(layer))
+    words += [Word(*line[:5]) for line in filled]
     tables = []
     for grid in found:
         x0, y0, x1, y1 = grid.box

@@ -15,6 +15,7 @@ from seoga.models import Place, Section, SectionKind
 from seoga_extraction.format import Input, corrupt
 from seoga_extraction.formats.pdf.bookmarks import MOST_ENTRIES, Bookmarks, entries
 from seoga_extraction.formats.pdf.embedded import PINNED
+from seoga_extraction.formats.pdf.fields import WIDGET
 from seoga_extraction.formats.pdf.forms import Forms
 from seoga_extraction.formats.pdf.merging import Merged, among, instead
 from seoga_extraction.formats.pdf.page import PageLayer, read
@@ -103,7 +104,9 @@ class Pages:
             marks = page.annot_xrefs()
             self.pinned += [(number - 1, mark[0]) for mark in marks if mark[1] == PINNED]
             said = list(remarks(page, self._source.cut)) if marks else []
-            opened = _Page(number, read(page), remarks=said)
+            fields = any(mark[1] == WIDGET for mark in marks)
+            layer = read(page, fields, self._source.cut)
+            opened = _Page(number, layer, remarks=said)
         except ExtractionFailed as error:
             self._tally.refused = self._tally.refused or error
             return _Page(number, PageLayer([]), failure=error.reason.value)
