@@ -1,5 +1,5 @@
-"""Gunicorn's hooks: metrics of dead workers are folded away, the metrics folder goes with the
-master, and so do the workers of a master that was killed."""
+"""Gunicorn's hooks: workers know how busy the others are, metrics of dead ones are folded away, the
+metrics folder goes with the master, and so do the workers of a master that was killed."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from prometheus_client import multiprocess
 
 from seoga.service import GRACE_S, clean_metrics
 from seoga.settings import metrics_dir
+from seoga.workload import WORKLOAD
 
 _LOOK_EVERY_S = 1.0
 
@@ -21,6 +22,16 @@ def on_starting(master: Any) -> None:
     """Ctrl-C ends a service as SIGTERM does: gunicorn's own way lets no run write down that it was
     stopped."""
     master.handle_int = master.handle_quit = master.handle_term
+
+
+def pre_fork(_: Any, worker: Any) -> None:
+    """A worker is about to be forked: it gets a place beside the others."""
+    worker.place = WORKLOAD.claim()
+
+
+def post_fork(_: Any, worker: Any) -> None:
+    """This process is a worker."""
+    WORKLOAD.work_at(worker.place)
 
 
 def post_worker_init(worker: Any) -> None:
@@ -41,6 +52,7 @@ def child_exit(_: Any, worker: Any) -> None:
     """A worker has ended: its live gauges must not be shown any more."""
     mark_dead: Any = multiprocess.mark_process_dead
     mark_dead(worker.pid)
+    WORKLOAD.release(worker.place)
 
 
 def on_exit(_: Any) -> None:

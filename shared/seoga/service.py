@@ -8,8 +8,8 @@ import sys
 import tempfile
 import time
 import uuid
-from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from seoga import __version__, logs, metrics
 from seoga.errors import InvalidArgument, SeogaError, wire
 from seoga.settings import Settings, environment, metrics_dir, settings
+from seoga.workload import WORKLOAD
 
 Ready = Callable[[], dict[str, Any]]
 Lifespan = Callable[[], AbstractAsyncContextManager[None]]
@@ -129,15 +130,20 @@ class RequestLog:
         token = logs.request_id.set(sent[:64] or uuid.uuid4().hex)
         started = time.monotonic()
         status = 0
+        # What is got may be a stream that only waits.
+        posted = scope["method"] == "POST"
 
         async def observe(message: Message) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
+                if posted and WORKLOAD.heavy:
+                    message["headers"] = _closing(message.get("headers", ()))
             await send(message)
 
         try:
-            await self.app(scope, receive, observe)
+            with WORKLOAD.request() if posted else nullcontext():
+                await self.app(scope, receive, observe)
         except Exception:
             log.exception("request failed", path=scope["path"])
             if status:
@@ -157,6 +163,11 @@ class RequestLog:
         metrics.HTTP_REQUESTS.labels(self.service, route, str(status)).inc()
         metrics.HTTP_SECONDS.labels(self.service, route).observe(seconds)
         log.debug("request", path=scope["path"], status=status, ms=round(seconds * 1000, 1))
+
+
+def _closing(headers: Iterable[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
+    kept = [(name, value) for name, value in headers if name.lower() != b"connection"]
+    return [*kept, (b"connection", b"close")]
 
 
 def gunicorn_command(name: str, config: Settings) -> list[str]:

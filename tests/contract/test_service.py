@@ -6,6 +6,7 @@ import socket
 import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 
 import httpx
@@ -17,7 +18,9 @@ from seoga import __version__
 from seoga.contracts.http import Http, readiness
 from seoga.errors import Busy, InvalidArgument, ServiceUnavailable, StorageError
 from seoga.service import build_app
+from seoga.workload import WORKLOAD
 
+BOTH = threading.Barrier(2, timeout=20)
 router = APIRouter()
 
 
@@ -34,6 +37,12 @@ def boom() -> None:
 @router.get("/items/{number}")
 def item(number: int) -> dict[str, int]:
     return {"number": number}
+
+
+@router.post("/slow")
+def slow() -> None:
+    # So both are under way before either is answered.
+    BOTH.wait()
 
 
 @contextmanager
@@ -106,6 +115,22 @@ def test_a_malformed_parameter_is_an_invalid_argument_naming_it(url: str) -> Non
         client.json("GET", "/items/seven")
     assert client.json("GET", "/items/7") == {"number": 7}
     client.close()
+
+
+def test_a_worker_with_more_to_do_than_another_gives_connections_back(url: str) -> None:
+    mine, other = WORKLOAD.claim(), WORKLOAD.claim()
+    WORKLOAD.work_at(mine)
+    try:
+        with ThreadPoolExecutor(2) as pool:
+            answers = list(pool.map(httpx.post, [f"{url}/slow"] * 2))
+        alone = httpx.get(f"{url}/health")
+    finally:
+        WORKLOAD.work_at(None)
+        WORKLOAD.release(mine)
+        WORKLOAD.release(other)
+    assert [answer.status_code for answer in answers] == [200, 200]
+    assert [answer.headers.get("connection") for answer in answers].count("close") >= 1
+    assert alone.headers.get("connection") != "close"
 
 
 def test_metrics_count_by_route_template_and_status(url: str) -> None:

@@ -216,7 +216,7 @@ class KeywordTrack:
         if not counts or mass <= 0:
             return KeywordScore(0.0, 0.0, frozenset())
         norm = K1 * (1 - B + B * length / max(self.mean_length, 1.0))
-        idf = {term.text: term.idf for term in self.terms}
+        idf = self._idf
         held = frozenset(counts) & self.asked - self._hints
         if self.query.idle and len(held) < len(idf):
             # Of a query that asks for nothing, parts are in every document.
@@ -224,6 +224,10 @@ class KeywordTrack:
         covered = sum(idf[text] for text in held)
         gained = sum(idf[text] * count / (count + norm) for text, count in counts.items())
         return KeywordScore(gained / mass, covered / self._asked_mass, frozenset(counts))
+
+    @cached_property
+    def _idf(self) -> dict[str, float]:
+        return {term.text: term.idf for term in self.terms}
 
     def _files_named(self, identifier: str) -> frozenset[int]:
         """Files whose title begins with it, or whose name holds it."""

@@ -62,7 +62,7 @@ class Standins:
                 stood.setdefault(each.file_id, (fate, each.rank_score))
             if not retired or self.shows:
                 kept.append(each)
-                living += self.admits(each)
+                living += living < self.top_k and self.admits(each)
         return kept, stood
 
     def _passages(self, kept: Sequence[Candidate], ends: set[int]) -> dict[int, Candidate]:
