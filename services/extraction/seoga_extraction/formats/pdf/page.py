@@ -15,6 +15,8 @@ from seoga_extraction.formats.pdf.overprint import APART, joined_letters, once, 
 from seoga_extraction.formats.pdf.pasted import Pasted, area, pasted, size
 from seoga_extraction.formats.pdf.rendering import mupdf, unturned
 from seoga_extraction.formats.pdf.tables import Word, fill, grids
+from seoga_extraction.formats.pdf.vertical import columns
+from seoga_extraction.formats.pdf.vertical import words as stacked
 from seoga_extraction.layout import LEVEL, Line, compounds, paragraphs, regions, turned
 from seoga_extraction.symbols import symbol
 
@@ -86,7 +88,7 @@ def read(page: Any, fields: bool = False, cut: Callable[[str], object] = str) ->
     lines = [line for line in made if line is not None]
     if filled:
         lines = among(lines, filled, _words(layer))
-    lines = turned(seen(lines))
+    lines = turned(columns(seen(lines)))
     if filled:
         lines = placed(lines)
     # Without a single line or box on it no page has a table: to ask for paths costs as much
@@ -130,7 +132,7 @@ def _layer(page: Any, lines: Sequence[Line]) -> PageLayer:
 def _written_on(lines: Sequence[Line]) -> PageLayer:
     hyphened = compounds(lines)
     texts = [text for region in regions(lines) for text in paragraphs(region, hyphened)]
-    known = frozenset(line.text for line in lines if line.whole)
+    known = frozenset(line.text for line in lines if line.whole and line.text.startswith("|"))
     bad = sum(len(UNREADABLE.findall(text)) for text in texts if _suspicious(text))
     if bad:
         # A few signs without a meaning are blanks or bullets of a symbol font; many are a font
@@ -221,7 +223,7 @@ def _tables(page: Any, layer: Any, lines: Sequence[Line], filled: Sequence[Line]
     found = grids(page.get_cdrawings(), (page.rect.width, page.rect.height))
     if not found:
         return []
-    words = once(_words(layer))
+    words = stacked(once(_words(layer)))
     words += [Word(*line[:5]) for line in filled]
     tables = []
     for grid in found:
