@@ -154,6 +154,16 @@ def test_merged_cells_repeat_downwards_and_stay_on_their_column(read: Reading) -
     ]
 
 
+def test_a_label_set_down_a_cell_letter_by_letter_is_a_word(read: Reading) -> None:
+    down = "".join(map(p, "응시자격"))
+    rows = (
+        cell((0, 0), down) + cell((0, 1), p("가") + p("나")),
+        cell((1, 0), down + p("요건 2")) + cell((1, 1), "값"),
+    )
+    got = read("a.hwpx", package(p(table(*rows))))
+    assert got.sections[0].text == "| 응시자격 | 가 나 |\n| --- | --- |\n| 응시자격 요건 2 | 값 |"
+
+
 def test_a_table_inside_a_cell_stays_in_its_cell(read: Reading) -> None:
     inner = table(cell((0, 0), "a") + cell((0, 1), "b"), cell((1, 0), "c") + cell((1, 1), "d"))
     rows = (cell((0, 0), "겉") + cell((0, 1), p(inner)), cell((1, 0), "x") + cell((1, 1), "y"))

@@ -81,14 +81,10 @@ def test_fonts_whose_writing_mode_is_vertical_are_read(
 
 def test_columns_on_a_level_page_are_one_block_at_their_place() -> None:
     page = opened().new_page()
-    page.insert_text(
-        (50, 60), "A level line above the columns, long enough for the page to be level"
-    )
+    page.insert_text((50, 60), "A level line above the columns, longer than what they say")
     letters(page, "세로쓰기 문장", 400)
     letters(page, "둘째 줄", 370)
-    page.insert_text(
-        (50, 400), "A level line below the columns, long enough for the page to be level"
-    )
+    page.insert_text((50, 400), "A level line below the columns, longer than what they say")
     above, block, below = layer(page).texts
     assert above.startswith("A level line above")
     assert " ".join(block.split()) == "세로쓰기 문장 둘째 줄"

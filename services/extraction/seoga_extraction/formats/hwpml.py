@@ -162,4 +162,4 @@ def sniff(source: Input) -> bool:
     return _ROOT.match(start) is not None and "<HWPML" in start
 
 
-FORMAT = Format("hwpml", parse, extensions=(".hml",), sniff=sniff, needs=("lxml",))
+FORMAT = Format("hwpml", parse, extensions=(".hml",), sniff=sniff, needs=("lxml",), version="2")

@@ -26,6 +26,8 @@ MAX_HEADING = 200
 _HEADING = re.compile(r"^(?:개요|제목|outline|heading)\s*(\d{1,2})$", re.IGNORECASE)
 _NAMED = {"제목": 1, "title": 1, "대제목": 1, "중제목": 2, "소제목": 3}
 _WORD = re.compile(r"[^\W_]")
+# A label that is set down a narrow cell, each letter a paragraph, is a word.
+_SET_DOWN = re.compile(r"^[\u3400-\u9fff가-힣](?:\n[\u3400-\u9fff가-힣]){2,}$", re.MULTILINE)
 _LETTERS = re.compile(r"[^\W\d_]{2}")
 # How far a title is looked for when the properties have none worth the name.
 TITLE_WITHIN = 50
@@ -153,7 +155,8 @@ class Story:
             mark = self._counters.mark(paragraph.head) if text else ""
             parts.append(f"{mark} {text}" if mark else text)
             parts += (self._inline_block(block, inside) for block in line.after)
-        return one_line(" ".join(part for part in parts if part))
+        whole = "\n".join(part for part in parts if part)
+        return one_line(_SET_DOWN.sub(lambda run: run[0].replace("\n", ""), whole))
 
     def _inline_block(self, block: Table | Box, inside: _Line) -> str:
         if isinstance(block, Box):

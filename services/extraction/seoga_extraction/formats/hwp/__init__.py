@@ -92,6 +92,6 @@ FORMAT = Format(
     extensions=EXTENSIONS,
     sniff=sniff,
     needs=("olefile", "cryptography"),
-    version="2",
+    version="3",
     nests=True,
 )

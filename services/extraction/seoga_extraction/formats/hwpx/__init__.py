@@ -99,6 +99,6 @@ FORMAT = Format(
     extensions=(".hwpx", ".hwtx"),
     sniff=sniff,
     needs=("lxml", "cryptography"),
-    version="2",
+    version="3",
     nests=True,
 )
