@@ -31,7 +31,7 @@ from seoga_indexer.progress import Reporter
 T = TypeVar("T")
 
 # Larger batches write each common term of the keyword index less often.
-MAX_FILES = 1024
+MAX_FILES = 2048
 MAX_CHARS = 4_000_000
 MOST_TROUBLES = 100
 # A batch waits this long where more is coming all the time, and half a second where it is not. On

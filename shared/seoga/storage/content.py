@@ -41,6 +41,9 @@ _OLD = (
     " FROM chunks c JOIN chunks_fts f ON f.rowid = c.id WHERE c.file_id = ? ORDER BY c.ordinal"
 )
 
+# Chunks whose terms are counted at once; each term of each is a word in memory.
+_TOGETHER = 128
+
 # id, the five parts of the key, state, the five fields of the keyword index.
 Stored = tuple[Any, ...]
 
@@ -112,8 +115,9 @@ class Changes:
         )
         put(conn, _INSERT_CHUNK, self.inserted)
         conn.executemany(_INSERT_FTS, [(chunk_id, *tokens) for chunk_id, tokens in self.indexed])
-        # All at once: a loop in C, where one for each chunk costs three times as much.
-        self.terms.update(" ".join(self.counted).split())
+        # Many at once: a loop in C, where one for each chunk costs three times as much.
+        for at in range(0, len(self.counted), _TOGETHER):
+            self.terms.update(" ".join(self.counted[at : at + _TOGETHER]).split())
         _count_terms(conn, self.terms)
 
     def _add(self, file_id: int, packed: PackedChunk) -> str:
