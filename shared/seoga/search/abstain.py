@@ -6,15 +6,22 @@ import math
 from dataclasses import dataclass
 from typing import Final
 
+from seoga.search.asked import idf_of
 from seoga.search.fusion import Candidate
 
-# The share of a query's idf mass that is evidence enough by itself: where no cosine is known, and
-# beside a cosine. Half of what is needed of one and half of the other is enough as well. Measured
-# with questions asked of their own and of other corpora: README, "What is shown".
-MIN_COVERAGE: Final = 0.3
+# The share of a query's idf mass that is evidence enough beside a cosine. Half of what is needed of
+# one and half of the other is enough as well. Measured with questions asked of their own and of
+# other corpora: README, "What is shown".
 BESIDE_COSINE: Final = 0.8
+# Where no cosine is known: the share that is enough of words which come together as they would by
+# chance in fewer than one passage. `of_two_words` is enough by itself.
+MIN_COVERAGE: Final = 0.3
+TOGETHER: Final = 1.1
 # A passage in another language shares no words with the query; noise across languages is lower.
 OTHER_LANGUAGE: Final = 0.85
+# What is doubted has to be nearer: in the query's language, when nobody wrote a word of it; under
+# `gated`, beside passages that hold all of a short query.
+DOUBT: Final = 1.25
 # Among few passages the best by chance is lower (the largest of n normal values grows like the root
 # of 2 ln n): below this number the bars come down, by 15 % at most.
 MANY: Final = 500
@@ -32,23 +39,39 @@ def for_size(passages: int) -> float:
     return max(_LEAST, min(1.0, 1 - _FEWER * less))
 
 
+def of_two_words(passages: int) -> float:
+    """The share of a word that only two of so many passages hold, beside one that none does: a
+    name, of which something is asked in words of one's own. A little under a half."""
+    two, none = idf_of(passages, min(2, passages)), idf_of(passages, 0)
+    return two / (two + none)
+
+
 @dataclass(frozen=True, slots=True)
 class Bar:
     """What a hit must reach. `threshold`: the cosine that is enough by itself (None: no semantic
-    track), times `across` in another language than the query's. `coverage`: the share of the
-    query's idf mass that is enough where a hit has no cosine (None: no keyword track); `beside`:
-    that which is enough beside a cosine (None: words count for nothing)."""
+    track), times `across` in another language than the query's. Where a hit has no cosine, `alone`
+    is the share of the query's idf mass that is enough by itself (None: as `coverage`), and
+    `coverage` (None: no keyword track) that which is enough of words that stand `together`;
+    `beside`: that which is enough beside a cosine (None: words count for nothing). `doubt`: what
+    the threshold is multiplied with for a doubted one, `within`: for one in the query's language.
+    """
 
     threshold: float | None
     coverage: float | None
     beside: float | None = None
     across: float = 1.0
+    alone: float | None = None
+    together: float = 0.0
+    doubt: float = 1.0
+    within: float = 1.0
 
     def threshold_of(self, candidate: Candidate) -> float | None:
         """The cosine that is enough for this one; None without a semantic track."""
-        if self.threshold is None or candidate.same_language:
-            return self.threshold
-        return self.threshold * self.across
+        if self.threshold is None:
+            return None
+        if candidate.doubted:
+            return self.threshold * self.doubt
+        return self.threshold * (self.within if candidate.same_language else self.across)
 
     def by_meaning(self, candidate: Candidate) -> bool:
         """True when the cosine alone is evidence enough."""
@@ -71,15 +94,25 @@ class Bar:
         return meaning + self._words(candidate)
 
     def _words(self, candidate: Candidate) -> float:
-        enough = self.coverage if candidate.cosine is None else self.beside
-        if enough is None:
-            return 0.0
-        return candidate.coverage / enough if enough else 1.0
+        if candidate.cosine is not None:
+            return _part(candidate.coverage, self.beside)
+        few = _part(candidate.coverage, self.coverage)
+        if self.alone is None:
+            return few
+        near = _part(candidate.together, self.together)
+        return max(_part(candidate.coverage, self.alone), min(few, near))
 
     def admits(self, candidate: Candidate) -> bool:
         """True when meaning, words, or both together are evidence enough."""
         alone = self.by_meaning(candidate) or self.by_words(candidate)
         return alone or self.evidence(candidate) >= 1
+
+
+def _part(there: float, enough: float | None) -> float:
+    """What is there of what is enough; None: it counts for nothing, 0: anything is."""
+    if enough is None:
+        return 0.0
+    return there / enough if enough else 1.0
 
 
 def label_of(candidate: Candidate, bar: Bar) -> str:

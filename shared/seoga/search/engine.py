@@ -166,7 +166,7 @@ def _summary(parts: Sequence[_Part], shown: int) -> Findings:
     """One sentence's worth of all KBs: cosines where any has them, else keyword shares."""
     keyword_only = all(part.bar.threshold is None for part in parts)
     scores = [part.best_share if keyword_only else part.best_cosine for part in parts]
-    bars = [part.bar.coverage if keyword_only else part.bar.threshold for part in parts]
+    bars = [part.bar.alone if keyword_only else part.bar.threshold for part in parts]
     return Findings(
         shown=shown,
         best=max((score for score in scores if score is not None), default=None),

@@ -3,6 +3,7 @@ computed anew."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -34,6 +35,7 @@ def of_hit(found: Found, candidate: Candidate) -> dict[str, Any]:
     return {
         "matched": [_term(term) for term in found.terms if term.text in candidate.matched],
         "coverage": _rounded(candidate.coverage),
+        "together": _nearness(candidate),
         "keyword": _rounded(candidate.keyword),
         "keyword_rank": candidate.keyword_rank,
         "cosine": _rounded(candidate.cosine),
@@ -61,6 +63,7 @@ def of_search(found: Found, request: SearchRequest) -> dict[str, Any]:
         "threshold": found.bar.threshold,
         "threshold_across": _across(found.bar),
         "min_coverage": found.bar.coverage,
+        "min_coverage_alone": found.bar.alone,
         "min_coverage_beside": found.bar.beside,
         "unwritten": [term.text for term in found.terms if not term.forms],
         "candidates": len(found.ranked),
@@ -116,7 +119,9 @@ def _enough(why: Mapping[str, Any]) -> str:
             f"a share of idf of {why['min_coverage_beside']}, or parts of both that make 1"
         )
     if why["min_coverage"] is not None:
-        alone = f"a share of idf of {why['min_coverage']}"
+        alone = f"a share of idf of {_share(why['min_coverage_alone'])}"
+        if why["min_coverage"] != why["min_coverage_alone"]:
+            alone += f" (of words near one another {_share(why['min_coverage'])})"
         parts.append(f"{alone} where there is no cosine" if parts else alone)
     return "; ".join(parts) or "nothing"
 
@@ -130,7 +135,7 @@ def _term(term: Term) -> dict[str, Any]:
 
 def _dropped(candidate: Candidate, found: Found) -> dict[str, Any]:
     bar, reasons = found.bar, []
-    enough = bar.coverage if candidate.cosine is None else bar.beside
+    enough = bar.alone if candidate.cosine is None else bar.beside
     threshold = bar.threshold_of(candidate)
     if threshold is not None and candidate.cosine is not None:
         reasons.append(f"cosine {candidate.cosine:.3f} under {threshold:.2f}")
@@ -169,6 +174,15 @@ def _filters(request: SearchRequest) -> dict[str, Any]:
         for name, value in values.items()
         if value
     }
+
+
+def _nearness(candidate: Candidate) -> float | None:
+    """As JSON has it; None where nothing is asked for that could stand near something."""
+    return _rounded(candidate.together) if math.isfinite(candidate.together) else None
+
+
+def _share(value: float) -> str:
+    return f"{value:.2f}"
 
 
 def _rounded(value: float | None) -> float | None:

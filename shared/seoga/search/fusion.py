@@ -26,11 +26,12 @@ _SUNK = 0.004
 class Candidate:
     """A chunk that a track found. `support` is what its other windows add to the `cosine` of the
     best one in the order of hits, never for the threshold. `keyword` is its share of the query's
-    ideal BM25, `coverage` the share of the query's idf mass that it holds, `exact` True when it
-    holds an identifier of the query, or all words of a short query; `whole` when it holds all that
-    any query asks for, as typed; `named` when the query names
-    its document, `led` when it is put first for that. `boost`: the factor of the KB's pathBoosts,
-    `rerank`: the score of its reranker.
+    ideal BM25, `coverage` the share of the query's idf mass that it holds (`known` where it has no
+    cosine), `known` the same where what nobody wrote weighs as what stands in no passage,
+    `together` how unlikely its words come so near one another. `exact`: it holds an identifier of
+    the query, or all words of a short query; `whole`: all that any query asks for, as typed;
+    `doubted`: others are `exact`. `named`: the query names its document, `led`: it is put first
+    for that. `boost`: the factor of the KB's pathBoosts, `rerank`: the score of its reranker.
     `same_language`: as the query. `attached`: shown for the retired documents `supersedes`,
     whatever its own evidence. Scores are None where a track does not exist."""
 
@@ -41,6 +42,9 @@ class Candidate:
     support: float = 0.0
     keyword: float | None = None
     coverage: float = 0.0
+    known: float = 0.0
+    together: float = 0.0
+    doubted: bool = False
     exact: bool = False
     whole: bool = False
     named: bool = False
@@ -121,14 +125,18 @@ def gated(
     candidates: Sequence[Candidate],
     shown: Callable[[Candidate], bool],
     rare: Sequence[frozenset[str]],
+    enough: float = 0.0,
 ) -> None:
     """What `shown` admits and has a cosine, by cosine; of the rest, the two best that hold a rare
-    word of the query come after it (specification, section 10). Others sink below."""
+    word of the query come after it (specification, section 10), where that is `enough` of what is
+    asked for. Others sink below."""
     semantic = {each.chunk_id for each in candidates if each.cosine is not None and shown(each)}
     late = [
         each
         for each in candidates
-        if each.chunk_id not in semantic and any(word <= each.matched for word in rare)
+        if each.chunk_id not in semantic
+        and each.known >= enough
+        and any(word <= each.matched for word in rare)
     ]
     late.sort(key=lambda each: (-(each.keyword or 0.0), each.chunk_id))
     floor = {each.chunk_id: 0.01 / place for place, each in enumerate(late[:2], 1)}
@@ -137,6 +145,13 @@ def gated(
         sunk = floor.get(each.chunk_id, _SUNK * close)
         each.rank_score = close if each.chunk_id in semantic else sunk
         each.exact = each.exact or each.chunk_id in floor
+
+
+def doubt(candidates: Sequence[Candidate]) -> None:
+    """For a short query: where passages hold all of it, the others are only like it."""
+    said = any(each.exact for each in candidates)
+    for each in candidates:
+        each.doubted = said and not each.exact
 
 
 def in_order(candidates: Sequence[Candidate]) -> list[Candidate]:

@@ -11,7 +11,16 @@ from seoga.errors import NotFound, SeogaError
 from seoga.kb import Kb
 from seoga.models import ModelCard
 from seoga.search import fusion
-from seoga.search.abstain import BESIDE_COSINE, MIN_COVERAGE, OTHER_LANGUAGE, Bar, for_size
+from seoga.search.abstain import (
+    BESIDE_COSINE,
+    DOUBT,
+    MIN_COVERAGE,
+    OTHER_LANGUAGE,
+    TOGETHER,
+    Bar,
+    for_size,
+    of_two_words,
+)
 from seoga.search.filters import NOTHING, Scope, Scopes, boosted, scopes
 from seoga.search.fusion import Candidate
 from seoga.search.lexical import KeywordScore, KeywordTrack, Term
@@ -181,14 +190,17 @@ class KbSearch:
         if tracks.card is not None:
             threshold = size * tracks.card.threshold if asked is None else asked
         chosen = config.min_coverage
-        coverage = beside = None
+        coverage = beside = alone = None
         if tracks.keyword is not None:
-            coverage = MIN_COVERAGE if chosen is None else chosen
+            coverage = size * MIN_COVERAGE if chosen is None else chosen
+            alone = of_two_words(tracks.words.rows) if chosen is None else chosen
         if tracks.keyword is not None or asked is None:
             beside = size * BESIDE_COSINE if chosen is None else chosen
         # A threshold that somebody chose holds for every passage.
         across = OTHER_LANGUAGE if asked is None else 1.0
-        return Bar(threshold, coverage, beside, across)
+        doubt = DOUBT if asked is None else 1.0
+        within = doubt if tracks.words.unwritten else 1.0
+        return Bar(threshold, coverage, beside, across, alone, size * TOGETHER, doubt, within)
 
     def _ranked(
         self, query: Query, tracks: Tracks, scope: Scope, depth: int, bar: Bar
@@ -257,6 +269,10 @@ class KbSearch:
                 _add_words(each, found, tracks.words)
             elif found is not None:
                 each.coverage = found.coverage
+            if each.cosine is None:
+                each.coverage = each.known
+        if self._method() == "gated" and tracks.both and tracks.words.query.short:
+            fusion.doubt(candidates)
 
     @staticmethod
     def _exactly(candidates: Sequence[Candidate], track: SemanticTrack) -> None:
@@ -271,7 +287,7 @@ class KbSearch:
             fusion.rrf(candidates)
         elif method == "gated" and tracks.keyword is not None and tracks.both:
             rare = tracks.keyword.rare(self.kb.config.search.lexical_max_doc_freq)
-            fusion.gated(candidates, bar.admits, rare)
+            fusion.gated(candidates, bar.admits, rare, bar.coverage or 0.0)
         else:
             fusion.convex(candidates)
 
@@ -356,6 +372,7 @@ def _add_words(candidate: Candidate, score: KeywordScore | None, track: KeywordT
         candidate.keyword = 0.0
         return
     candidate.keyword, candidate.coverage = score.share, score.coverage
+    candidate.known, candidate.together = score.known, score.together
     candidate.matched = score.matched
     query, sure = track.query, score.matched - track.guessed
     candidate.exact = bool(query.identifiers & sure) or (

@@ -11,6 +11,7 @@ from functools import cached_property
 from pathlib import PurePosixPath
 from typing import Final
 
+from seoga.search.asked import AskedWords, Worth, idf_of
 from seoga.search.filters import Scope
 from seoga.search.postings import K1, B, PostingLists, varints
 from seoga.search.query import Query
@@ -25,6 +26,10 @@ GRAMMAR: Final = 0.3
 
 # Of the idf of a term for which one spelt like it stands in.
 GUESSED: Final = 0.8
+# Outside of these shares of what is asked for, it does not matter how near together it stands.
+FEW: Final = 0.2
+MANY: Final = 0.6
+
 # A word of one syllable is written with these behind it.
 PARTICLES: Final = "은는이가을를의에와과도만로"
 
@@ -61,11 +66,14 @@ class Term:
 @dataclass(frozen=True, slots=True)
 class KeywordScore:
     """`share` of the ideal BM25, `coverage` of the idf mass of what is asked for (grammar asks for
-    nothing), both 0..1, and the terms it holds."""
+    nothing), both 0..1, and the terms it holds. `known`: as `coverage`, but what nobody wrote
+    weighs as what stands in no passage; `together`: see `AskedWords`, 0 where `known` tells."""
 
     share: float
     coverage: float
     matched: frozenset[str]
+    known: float = 0.0
+    together: float = 0.0
 
 
 class KeywordTrack:
@@ -98,6 +106,19 @@ class KeywordTrack:
         return sum(term.idf for term in self.terms if term.text in self.asked) or math.inf
 
     @cached_property
+    def _words(self) -> AskedWords:
+        """What it asks for, word by word."""
+        soft = self.query.grammar | self._hints
+        worth = {term.text: self._worth(term.text) for term in self.terms if term.text not in soft}
+        return AskedWords(self.query.content, worth, self.rows)
+
+    def _worth(self, text: str) -> Worth:
+        term = self._looked_for[text]
+        sure = bool(term.forms) and not term.guessed
+        mass = term.idf if sure else idf_of(self.rows, 0)
+        return Worth(mass, term.idf if term.forms else 0.0, sure)
+
+    @cached_property
     def named(self) -> Mapping[str, frozenset[int]]:
         """The query's identifiers that are the name of at most MAX_NAMED documents, with the file
         ids of those: whoever types one asks for that document."""
@@ -124,6 +145,12 @@ class KeywordTrack:
         # Two syllables alike may be the end of a word and its particle; three are a key's.
         pair = len(text) == 2 and text[0] == text[1]
         return not pair or bool(self._best(_quoted(f"{text} {text}"), Scope(), 1))
+
+    @cached_property
+    def unwritten(self) -> bool:
+        """True when nobody here wrote a word of what is asked for, nor one spelt like it."""
+        asked = {token for word in self.query.content for token in word} & self._looked_for.keys()
+        return bool(asked) and not any(self._looked_for[token].forms for token in asked)
 
     @cached_property
     def _hints(self) -> frozenset[str]:
@@ -221,9 +248,21 @@ class KeywordTrack:
         if self.query.idle and len(held) < len(idf):
             # Of a query that asks for nothing, parts are in every document.
             held = frozenset()
-        covered = sum(idf[text] for text in held)
+        covered = sum(idf[text] for text in held) / self._asked_mass
         gained = sum(idf[text] * count / (count + norm) for text, count in counts.items())
-        return KeywordScore(gained / mass, covered / self._asked_mass, frozenset(counts))
+        plain = self.query.idle or self._words.single
+        known = covered if plain else self._words.share(held)
+        together = self._together(fields, wanted) if FEW <= known < MANY else 0.0
+        return KeywordScore(gained / mass, covered, frozenset(counts), known, together)
+
+    def _together(self, fields: Sequence[str], wanted: Mapping[str, list[Term]]) -> float:
+        title, heading, *text = fields
+        named = (token for token in f"{title} {heading}".split() if token in wanted)
+        places = enumerate(" ".join(text).split())
+        return self._words.together(
+            (term.text for token in named for term in wanted[token]),
+            [(at, term.text) for at, token in places for term in wanted.get(token, ())],
+        )
 
     @cached_property
     def _idf(self) -> dict[str, float]:
@@ -258,10 +297,10 @@ class KeywordTrack:
         if self.query.short and len(text) == 1 and "가" <= text <= "힣":
             forms |= self._frequencies([text + particle for particle in PARTICLES])
         forms = forms or self._containing(text)
-        guessed = {} if forms else alike(self.conn, text)
+        guessed = {} if forms else alike(self.conn, text, self.query.as_typed(text))
         forms = forms or guessed
         total = min(self.rows, sum(forms.values()))
-        idf = _idf(self.rows, total) * (GUESSED if guessed else 1)
+        idf = idf_of(self.rows, total) * (GUESSED if guessed else 1)
         return Term(text, idf, total, tuple(forms), bool(guessed))
 
     def _frequencies(self, terms: Sequence[str]) -> dict[str, int]:
@@ -288,11 +327,6 @@ class KeywordTrack:
             return {}
         rows = self.conn.execute(f"{sql} ORDER BY df DESC LIMIT ?", (*values, MAX_EXPANSIONS))
         return {term: df for term, df in rows if df > 0}
-
-
-def _idf(rows: int, df: int) -> float:
-    # The form that is never negative: a term in every chunk still counts a little.
-    return math.log(1 + (rows - df + 0.5) / (df + 0.5))
 
 
 def _quoted(term: str) -> str:

@@ -16,14 +16,14 @@ _LATIN: Final = re.compile(r"[a-z_./@:+-]*[a-z][a-z_./@:+-]*")
 _DIGITS: Final = re.compile(r"\d+")
 
 
-def alike(conn: sqlite3.Connection, word: str) -> dict[str, int]:
+def alike(conn: sqlite3.Connection, word: str, typed: str = "") -> dict[str, int]:
     """The nearest terms with their number of chunks, at most three, all equally near; empty for a
     word of under five letters, of digits only, or that is like nothing. The first letter is right
-    (people rarely miss it), so are digits."""
+    (people rarely miss it), so are digits. `typed`: the word of which `word` is the stem."""
     letters = _DIGITS.sub("", word)
     if not word.isascii() or len(letters) < MIN_LETTERS or not _LATIN.fullmatch(letters):
         return {}
-    most = 2 if len(letters) >= _LONG else 1
+    most = 2 if max(len(letters), len(typed)) >= _LONG else 1
     parts = dict.fromkeys(word[at : at + 3] for at in range(len(word) - 2))
     asked = " OR ".join('"' + part.replace('"', '""') + '"' for part in list(parts)[:24])
     rows = conn.execute(

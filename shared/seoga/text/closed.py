@@ -29,6 +29,7 @@ _SHORT: Final = (
     " 어떤가요 어떤지 어떨까 어떨까요 어떻습니까 어찌 뭘 뭔 뭔데 누가 누굴 어딜 어딘가요 어딘지"
     " 언젠가 얼만가요 얼만지 이 그 저 이런 그런 저런 이렇게 그렇게 저렇게 그리고 그러면 그럼"
     " 그런데 근데 그래서 하지만 또는 혹은 및 등 즉 제가 내가 네가 수가 수는 수도"
+    " 남은 남는 모든 여러 다른 같은 가장 제일 매우 아주 너무"
 )
 # Verbs that only carry another word: stem forms and the endings that each may have.
 _AFTER_VOWEL: Final = (

@@ -115,6 +115,26 @@ def test_gated_lets_two_keyword_hits_follow_the_semantic_ones() -> None:
     assert [each.chunk_id for each in every if bar.admits(each)] == [1, 3, 4]
 
 
+def test_gated_lets_no_rare_word_speak_for_a_question_about_something_else() -> None:
+    matched = frozenset({"rare"})
+    little = Candidate(1, 1, cosine=0.1, keyword=0.5, known=0.2, matched=matched)
+    much = Candidate(2, 2, cosine=0.1, keyword=0.4, known=0.4, matched=matched)
+    bar = Bar(0.5, 0.99)
+    fusion.gated([little, much], bar.admits, [matched], 0.3)
+    assert [each.chunk_id for each in (little, much) if bar.admits(each)] == [2]
+
+
+def test_beside_what_holds_all_of_a_short_query_the_others_are_doubted() -> None:
+    said = Candidate(1, 1, cosine=0.2, keyword=0.9, exact=True)
+    noise = Candidate(2, 2, cosine=0.47, keyword=0.0, same_language=False)
+    fusion.doubt([noise])
+    bar = Bar(0.5, 0.3, 0.8, across=0.85, doubt=1.25)
+    assert bar.admits(noise)
+    fusion.doubt([noise, said])
+    assert [each.chunk_id for each in (said, noise) if bar.admits(each)] == [1]
+    assert bar.admits(Candidate(3, 3, cosine=0.63, keyword=0.0, doubted=True))
+
+
 def test_gated_needs_a_rare_word_whole(shelf: Shelf) -> None:
     shelf.put("form.md", "도형 가운데 오각형을 그립니다.")
     for number in range(12):

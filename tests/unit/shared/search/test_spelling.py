@@ -15,6 +15,7 @@ def filled(shelf: Shelf) -> Shelf:
     shelf.put("e.md", "ERR_TOKEN_EXPIRED is sent by the gateway")
     shelf.put("a.md", "ADR-0005 chose the format of tokens")
     shelf.put("d.md", "개와 고양이는 이동장에 넣는다")
+    shelf.put("c.md", "The certificate is renewed in spring")
     shelf.put("p.md", "개인정보와 개편과 개발은 세 개의 문서이다")
     return shelf
 
@@ -24,6 +25,10 @@ def test_one_slip_is_forgiven_and_told(filled: Shelf, typed: str) -> None:
     answer = filled.search(typed, mode="bm25")
     assert answer.hits[0].path == "k.md"
     assert f'"{typed.partition(" ")[0]}" occurs in no document' in answer.message
+
+
+def test_two_slips_are_forgiven_in_a_long_word_however_short_its_stem(filled: Shelf) -> None:
+    assert filled.paths("certficate", mode="bm25") == ["c.md"]
 
 
 def test_an_identifier_with_a_slip_in_its_letters_is_found(filled: Shelf) -> None:
