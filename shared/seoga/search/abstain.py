@@ -43,7 +43,7 @@ def of_two_words(passages: int) -> float:
     """The share of a word that only two of so many passages hold, beside one that none does: a
     name, of which something is asked in words of one's own. A little under a half."""
     two, none = idf_of(passages, min(2, passages)), idf_of(passages, 0)
-    return two / (two + none)
+    return max(MIN_COVERAGE, two / (two + none))
 
 
 @dataclass(frozen=True, slots=True)
