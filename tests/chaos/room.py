@@ -18,6 +18,7 @@ from seoga.errors import NotFound
 from seoga.kb import find_kb
 from seoga.storage.audit import audit
 from seoga.storage.database import open_reader
+from seoga.text.tokens import index_text
 from seoga_indexer.pipeline import content_hash
 
 CHILD = Path(__file__).with_name("child.py")
@@ -170,7 +171,7 @@ class Room:
     def faults(self) -> dict[str, list[str]]:
         try:
             with closing(open_reader(self.db_path)) as conn:
-                return {name: [*map(str, f)] for name, f in audit(conn).items() if f}
+                return {name: [*map(str, f)] for name, f in audit(conn, index_text).items() if f}
         except NotFound:
             return {}
 

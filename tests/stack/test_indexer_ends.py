@@ -21,6 +21,7 @@ from seoga.storage.audit import audit
 from seoga.storage.database import open_reader
 from seoga.storage.jobs import Queue
 from seoga.storage.reading import file_counts, pending_count, runs
+from seoga.text.tokens import index_text
 from seoga_embedding.fake.app import create
 from seoga_embedding.fake.rules import Rules
 
@@ -113,7 +114,7 @@ def test_the_service_ends_in_the_middle_of_a_run_and_the_next_one_goes_on(
     assert queued(base_path) == (False, True)
     assert [run["status"] for run in history(kb)] == ["cancelled"]
     with closing(open_reader(kb / "rag.db")) as conn:
-        assert not any(audit(conn).values())
+        assert not any(audit(conn, index_text).values())
         assert pending_count(conn) == FILES
         assert sum(file_counts(conn)[0].values()) == FILES
     told = subprocess.run([SEOGA, "status", "--json"], capture_output=True, text=True, check=True)
@@ -126,5 +127,5 @@ def test_the_service_ends_in_the_middle_of_a_run_and_the_next_one_goes_on(
         when(base_path, lambda: queued(base_path) == (False, False), seconds=120)
     assert [run["status"] for run in history(kb)] == ["done", "cancelled"]
     with closing(open_reader(kb / "rag.db")) as conn:
-        assert not any(audit(conn).values())
+        assert not any(audit(conn, index_text).values())
         assert pending_count(conn) == 0

@@ -17,9 +17,10 @@ from seoga.kb import Kb
 from seoga.models import DocumentInfo, Item, Section
 from seoga.storage.packing import PackedFile
 from seoga.storage.records import FileRow, Kept, KnownFile, Touch
+from seoga.storage.spoken import name_of
 from seoga_indexer.changes import Depth, unchanged
 from seoga_indexer.outcome import Missing, NoText, Outcome, Same, Text, Twin, Unreadable, Work
-from seoga_indexer.preparing import Draft, Sizes, failed, name_of
+from seoga_indexer.preparing import Draft, Sizes, failed
 from seoga_indexer.stagecache import Extracted, StageCache
 
 _BLOCK = 1 << 20

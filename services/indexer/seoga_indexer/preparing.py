@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,15 +10,12 @@ from seoga.errors import Reason
 from seoga.models import Chunk, DocumentInfo, FileState, Section, Stage
 from seoga.storage.packing import PackedFile, pack
 from seoga.storage.records import STATED, FileRow, PreparedChunk, PreparedFile, Tokens
+from seoga.storage.spoken import heading_text, said_text, title_text
 from seoga.text.language import language_of
 from seoga.text.tokens import index_text
 from seoga_indexer.beside import shortened
 from seoga_indexer.chunking import assemble, chunk_document
 from seoga_indexer.statements import statements_of
-
-# Front matter counts whole; of other formats' properties only what a person wrote to be found.
-_SAID = frozenset({"author", "authors", "keywords", "description", "subject", "tags"})
-_LONGEST = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +59,7 @@ def prepare(draft: Draft) -> PreparedFile | FileRow:
         )
     title = title_tokens(row.title, row.path)
     # What the document says of itself (authors, numbers, tags) is found by its first passage.
-    said = index_text(" ".join(_words(assembled.info)))
+    said = index_text(said_text(assembled.info.format, assembled.info.meta))
     prepared = [_chunk(chunk, title, "" if chunk.ordinal else said) for chunk in chunks]
     return PreparedFile(row, assembled.text, prepared, assembled.marks)
 
@@ -81,17 +78,8 @@ def packed(draft: Draft) -> PackedFile | FileRow:
     return result if isinstance(result, FileRow) else pack(result)
 
 
-def _words(info: DocumentInfo) -> Iterator[str]:
-    for key, value in info.meta.items():
-        if info.format != "markdown" and key not in _SAID:
-            continue
-        for one in value if isinstance(value, list | tuple) else [value]:
-            if isinstance(one, str | int | float) and not isinstance(one, bool):
-                yield str(one)[:_LONGEST]
-
-
 def _chunk(chunk: Chunk, title: str, said: str) -> PreparedChunk:
-    heading = index_text(" ".join((*chunk.heading_path, chunk.header_row)))
+    heading = index_text(heading_text(chunk.heading_path, chunk.header_row))
     return PreparedChunk(
         chunk,
         Tokens(title=title, heading=heading, body=index_text(chunk.text), keywords=said),
@@ -107,15 +95,6 @@ def failed(row: FileRow, reason: Reason, detail: str) -> FileRow:
     return replace(row, state=state, stage=Stage.EXTRACT, reason=reason, detail=detail)
 
 
-def name_of(path: str) -> str:
-    """The title of a document that has none: its name without the extension."""
-    name = path.rpartition("/")[2]
-    # As a path has it: a name that begins or ends with its only dot has no extension.
-    stem, dot, extension = name.rpartition(".")
-    return stem if stem and dot and extension else name
-
-
 def title_tokens(title: str, path: str) -> str:
-    """The title field of the keyword index: the title, and the file's name where that differs."""
-    name = name_of(path)
-    return index_text(title if title == name else f"{title} {name}")
+    """The title field of the keyword index."""
+    return index_text(title_text(title, path))

@@ -14,6 +14,7 @@ from seoga.storage.documents import DocumentStore
 from seoga.storage.folders import FolderRow
 from seoga.storage.reading import document
 from seoga.storage.records import FileRow, KnownFile
+from seoga.storage.spoken import name_of
 from seoga_indexer.changes import Change, Redo, Verdict
 from seoga_indexer.channel import Channel, Stop, Stopped, Tally
 from seoga_indexer.contextstage import ContextStage
@@ -29,7 +30,7 @@ from seoga_indexer.outcome import (
     Work,
 )
 from seoga_indexer.pipeline import Bench
-from seoga_indexer.preparing import name_of, title_tokens
+from seoga_indexer.preparing import title_tokens
 from seoga_indexer.scan import SourceReport, doubt_of, scan_source
 from seoga_indexer.source import Connector, Standing
 from seoga_indexer.stagecache import hint_of

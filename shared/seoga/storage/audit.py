@@ -8,8 +8,7 @@ from __future__ import annotations
 import re
 import sqlite3
 import zlib
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from itertools import islice
@@ -17,14 +16,16 @@ from typing import Any
 
 from seoga.errors import Reason
 from seoga.models import ChunkState, FileState
-from seoga.storage import generations, stored
+from seoga.storage import generations
 from seoga.storage.database import error_code, snapshot
-from seoga.storage.matrixfile import contradicted
+from seoga.storage.matrixaudit import contradictions
 from seoga.storage.migrate import schema_version
+from seoga.storage.packing import hash_of
+from seoga.storage.spoken import Words, misspoken
 from seoga.storage.stored import is_of_a_value
 from seoga.storage.texts import unpack_text
 from seoga.storage.values import unreadable
-from seoga.storage.vectors import sound
+from seoga.storage.vectors import seal, sealed, sound
 
 _SHOWN = 3
 _PAGE = 500
@@ -62,6 +63,10 @@ class Fault:
         return {**asdict(self), "rows": list(self.rows[:_SHOWN])}
 
 
+_PASSAGES = (
+    'SELECT start, "end", words, text, heading_path, header_row, context, keywords FROM chunks'
+    " WHERE file_id = ?"
+)
 _CHUNKS = "SELECT file_id FROM chunks WHERE id = ?"
 
 
@@ -82,8 +87,7 @@ def documents_of(conn: sqlite3.Connection, fault: Fault) -> list[str]:
     return list(names)
 
 
-# Text as the keyword index has it: tokens separated by spaces.
-Words = Callable[[str], str]
+DISPUTED = "passages with two whole vectors of which nobody knows the right one"
 UNLIKE = "passages whose words are not those of their text"
 Check = Callable[[sqlite3.Connection], Iterator[Fault]]
 
@@ -117,10 +121,17 @@ def _found_by(name: str, check: Check, conn: sqlite3.Connection) -> list[Fault]:
     except sqlite3.DatabaseError as error:
         # The tables of a full-text index are damaged: it is made again from what it indexes.
         if is_of_a_value(error):
-            return [Fault(name, f"not checked: {error}", 1)]
+            return [_unchecked(name, error)]
         if error_code(error) != sqlite3.SQLITE_CORRUPT_VTAB:
             raise
         return [Fault(name, "damaged", 1)]
+    except (TypeError, AttributeError) as error:
+        # A value of another kind than its column's: named by the check of values.
+        return [_unchecked(name, error)]
+
+
+def _unchecked(name: str, error: Exception) -> Fault:
+    return Fault(name, f"not checked: {error}", 1)
 
 
 def _legible(text: bytes) -> str:
@@ -166,16 +177,25 @@ def _files(conn: sqlite3.Connection) -> Iterator[Fault]:
 
 
 def _unsliced(conn: sqlite3.Connection) -> Iterator[Any]:
-    """Files whose stored text is damaged, or has another passage where a chunk says it stands."""
+    """Files whose stored text is damaged, or has another passage where a chunk says it stands; or
+    one that is not what it was when it was hashed."""
     for file_id, *packed in conn.execute("SELECT file_id, text, marks FROM texts"):
         try:
             text, _ = unpack_text(*packed)
         except (ValueError, zlib.error):
             yield file_id
             continue
-        rows = conn.execute('SELECT start, "end", text FROM chunks WHERE file_id = ?', (file_id,))
-        if any(text[start:end] != passage for start, end, passage in rows):
+        rows = conn.execute(_PASSAGES, (file_id,))
+        if any(
+            text[start:end] != key[0] or not _as_hashed(hashed, key)
+            for start, end, hashed, *key in rows
+        ):
             yield file_id
+
+
+def _as_hashed(hashed: int | None, key: Sequence[Any]) -> bool:
+    of_text = all(isinstance(value, str) for value in key)
+    return hashed is None or (of_text and hashed == hash_of(key))
 
 
 def _keyword(conn: sqlite3.Connection) -> Iterator[Fault]:
@@ -189,21 +209,7 @@ def _keyword(conn: sqlite3.Connection) -> Iterator[Fault]:
 
 
 def _unlike(conn: sqlite3.Connection, words: Words) -> Iterator[Fault]:
-    yield from _found("keyword index", UNLIKE, (row for row, *_ in misspoken(conn, words)))
-
-
-def misspoken(conn: sqlite3.Connection, words: Words) -> Iterator[tuple[int, str, str]]:
-    """(chunk, heading, body) of those that the keyword index has otherwise, with the tokens that
-    are right."""
-    rows = conn.execute(
-        "SELECT c.id, c.heading_path, c.header_row, c.text, f.heading, f.body"
-        " FROM chunks c JOIN chunks_fts f ON f.rowid = c.id"
-    )
-    for chunk_id, path, header, text, *have in rows:
-        with suppress(sqlite3.DatabaseError):
-            right = [words(" ".join((*stored.path(path), header))), words(text)]
-            if right != have:
-                yield chunk_id, right[0], right[1]
+    yield from _found("keyword index", UNLIKE, (row for row, _ in misspoken(conn, words)))
 
 
 def _counted_words(conn: sqlite3.Connection) -> tuple[int, int]:
@@ -261,6 +267,17 @@ def _vectors(conn: sqlite3.Connection) -> Iterator[Fault]:
     elif target == 0:
         yield from _rows(conn, "vectors", "chunks that wait though none are wanted", pending)
     yield from _found("vectors", "vectors that are none of their model", _misshapen(conn))
+    yield from _found("vectors", "vectors that are not as they were written", _unsealed(conn))
+
+
+def _unsealed(conn: sqlite3.Connection) -> Iterator[Any]:
+    """(generation, chunk) of rows that have another checksum than when they were written."""
+    if not sealed(conn):
+        return
+    rows = "SELECT generation, chunk_id, data, penalties, seal FROM vectors WHERE seal IS NOT NULL"
+    for generation, chunk_id, data, penalties, written in conn.execute(rows):
+        if seal(chunk_id, generation, data, penalties) != written:
+            yield (generation, chunk_id)
 
 
 def _misshapen(conn: sqlite3.Connection) -> Iterator[Any]:
@@ -280,8 +297,11 @@ def _misshapen(conn: sqlite3.Connection) -> Iterator[Any]:
 def _matrix(conn: sqlite3.Connection) -> Iterator[Fault]:
     serving = "SELECT id, card FROM generations WHERE status != 'retired'"
     for generation, card in conn.execute(serving).fetchall():
-        wrong = contradicted(conn, generation, generations.card_of(card).dimension)
-        yield from _found("vector file", "passages that it has otherwise than the index", wrong)
+        found = contradictions(conn, generation, generations.card_of(card).dimension)
+        what = "passages that it has otherwise than the index"
+        yield from _found("vector file", what, found.wrong)
+        disputed = [(generation, chunk_id) for chunk_id in found.disputed]
+        yield from _found("vector file", DISPUTED, disputed)
 
 
 def _kept(conn: sqlite3.Connection) -> Iterator[Fault]:

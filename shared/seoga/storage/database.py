@@ -13,6 +13,7 @@ from seoga.regularfile import NotRegular, refuse_irregular
 from seoga.storage.filesystem import refuse_remote
 from seoga.storage.migrate import Kind, migrate, refuse_newer
 from seoga.storage.stored import is_of_a_value
+from seoga.storage.vectors import seal
 
 # RETURNING needs 3.35, the trigram tokenizer 3.34.
 MIN_SQLITE = (3, 35, 0)
@@ -103,6 +104,7 @@ def open_writer(path: Path, kind: Kind = "rag") -> sqlite3.Connection:
         conn = connect(path)
         try:
             migrate(conn, kind, str(path))
+            conn.create_function("seal", 4, seal, deterministic=True)
         except BaseException:
             conn.close()
             raise

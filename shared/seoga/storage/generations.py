@@ -15,7 +15,7 @@ from seoga.errors import StorageError
 from seoga.models import ChunkState, FileState, ModelCard
 from seoga.storage import stored
 from seoga.storage.records import ChunkVectors
-from seoga.storage.vectors import pack
+from seoga.storage.vectors import pack, seal
 
 MAX_ATTEMPTS = 3
 _TARGET = "generation"
@@ -45,8 +45,9 @@ UPDATE files SET (state, stage, reason) = (
 WHERE chunk_count > 0 AND (state IN {_DERIVED} OR stage = 'embed')
 """
 _BORROW = f"""
-INSERT OR IGNORE INTO vectors (chunk_id, generation, count, data, penalties)
-SELECT new.id, v.generation, v.count, v.data, v.penalties
+INSERT OR IGNORE INTO vectors (chunk_id, generation, count, data, penalties, seal)
+SELECT new.id, v.generation, v.count, v.data, v.penalties,
+  CASE WHEN v.seal IS NOT NULL THEN seal(new.id, v.generation, v.data, v.penalties) END
 FROM chunks new
 JOIN chunks old ON old.words = new.words AND old.id < :first
   AND old.state = '{ChunkState.INDEXED}' AND old.text = new.text
@@ -54,6 +55,7 @@ JOIN chunks old ON old.words = new.words AND old.id < :first
   AND old.context = new.context AND old.keywords = new.keywords
 JOIN vectors v ON v.chunk_id = old.id AND v.generation = :wanted
 WHERE new.id >= :first
+  AND (v.seal IS NULL OR v.seal = seal(old.id, v.generation, v.data, v.penalties))
 """
 # A condition on files `f`: their state is not the one that their chunks give.
 CONTRADICTED = (
@@ -149,11 +151,9 @@ def store(conn: sqlite3.Connection, generation: int, rows: Sequence[ChunkVectors
         [(generation, item.chunk_id) for item in existing],
     )
     conn.executemany(
-        "INSERT INTO vectors (chunk_id, generation, count, data, penalties) VALUES (?, ?, ?, ?, ?)",
-        [
-            (item.chunk_id, generation, len(item.vectors), pack(item.vectors), pack(item.penalties))
-            for item in existing
-        ],
+        "INSERT INTO vectors (chunk_id, generation, count, data, penalties, seal)"
+        " VALUES (?, ?, ?, ?, ?, ?)",
+        [_row(generation, item) for item in existing],
     )
     conn.executemany(
         "UPDATE chunks SET state = ?, last_error = '' WHERE id = ?",
@@ -162,6 +162,12 @@ def store(conn: sqlite3.Connection, generation: int, rows: Sequence[ChunkVectors
     refresh(conn, [item.chunk_id for item in existing])
     swap(conn)
     return len(existing)
+
+
+def _row(generation: int, item: ChunkVectors) -> tuple[int, int, int, bytes, bytes, int]:
+    data, penalties = pack(item.vectors), pack(item.penalties)
+    sealed = seal(item.chunk_id, generation, data, penalties)
+    return item.chunk_id, generation, len(item.vectors), data, penalties, sealed
 
 
 def fail(conn: sqlite3.Connection, errors: Sequence[tuple[int, str]]) -> None:

@@ -207,41 +207,6 @@ def wasteful(conn: sqlite3.Connection, generation: int) -> bool:
     return row is not None and row[1] >= max(_FEW, _WASTE * row[0])
 
 
-def contradicted(conn: sqlite3.Connection, generation: int, dimension: int) -> list[int]:
-    """Chunks whose records are not what their stored vectors say, or that have none; [] too where
-    there is no file."""
-    import numpy as np
-
-    found = state(conn, generation, database_path(conn))
-    if found is None:
-        return []
-    if not whole(found, dimension):
-        rows = conn.execute("SELECT chunk_id FROM vectors WHERE generation = ?", (generation,))
-        return [row[0] for row in rows]
-    held = mapped(found, dimension)
-    chunks = np.array(held["chunk"])
-    if sketchfile.contradicted(found.path, held):
-        return sorted(set(chunks.tolist()))
-    places = np.flatnonzero(~gone(conn, generation, chunks, 0))
-    places = places[np.argsort(chunks[places], kind="stable")]
-    chunks = chunks[places]
-    wrong: set[int] = set()
-    at = 0
-    for block in records(conn, generation):
-        end = int(np.searchsorted(chunks, block["chunk"][-1], "right"))
-        beside, at = held[places[at:end]], end
-        if beside.tobytes() != block.tobytes():
-            wrong |= _differing(beside, block)
-    return sorted(wrong | set(chunks[at:].tolist()))
-
-
-def _differing(held: NDArray[Any], right: NDArray[Any]) -> set[int]:
-    def spoken(rows: NDArray[Any]) -> set[tuple[int, bytes]]:
-        return {(int(row["chunk"]), row.tobytes()) for row in rows}
-
-    return {chunk for chunk, _ in spoken(held) ^ spoken(right)}
-
-
 def gone(
     conn: sqlite3.Connection, generation: int, chunks: NDArray[np.int64], after: int
 ) -> NDArray[np.bool_]:

@@ -67,7 +67,7 @@ def _pack_chunk(prepared: PreparedChunk) -> PackedChunk:
     key = (chunk.text, heading, chunk.header_row, prepared.context, prepared.keywords)
     where = _where(chunk, prepared.lang)
     return PackedChunk(
-        *(chunk.ordinal, chunk.start, chunk.end, key, where, prepared.tokens, _hash(key)),
+        *(chunk.ordinal, chunk.start, chunk.end, key, where, prepared.tokens, hash_of(key)),
         prepared.tokens.terms(),
     )
 
@@ -76,10 +76,11 @@ def with_context(chunk: PackedChunk, context: str, keywords: str, tokens: Tokens
     """The same chunk with what an LLM says of it, and the keyword index of both."""
     text, heading, header, *_ = chunk.key
     key = (text, heading, header, context, keywords)
-    return chunk._replace(key=key, tokens=tokens, words=_hash(key), terms=tokens.terms())
+    return chunk._replace(key=key, tokens=tokens, words=hash_of(key), terms=tokens.terms())
 
 
-def _hash(key: Key) -> int:
+def hash_of(key: Sequence[str]) -> int:
+    """What tells the words of a chunk from others: 64 bits, signed."""
     data = "\0".join(key).encode("utf-8", "surrogatepass")
     return int.from_bytes(blake2b(data, digest_size=8).digest(), "big", signed=True)
 

@@ -332,6 +332,7 @@ def _near(conn: sqlite3.Connection, wanted: str) -> list[str]:
 
 def _stored(row: tuple[Any, ...]) -> StoredChunk:
     values = list(row)
+    stored.texts(values[3], values[7], *values[12:14], *values[15:19])
     values[6], values[8] = stored.path(values[6]), stored.place(values[8])
     values[11], values[20] = stored.parsed(values[11], dict), stored.parsed(values[20], dict)
     return StoredChunk(*values)

@@ -11,7 +11,8 @@ from typing import Any
 
 from seoga.models import ChunkState, FileState
 from seoga.storage import generations, valuerepair
-from seoga.storage.audit import Fault, Words, misspoken
+from seoga.storage.audit import DISPUTED, Fault
+from seoga.storage.spoken import Words, misspoken
 
 _GONE = (
     "DELETE FROM vectors WHERE chunk_id NOT IN (SELECT id FROM chunks)"
@@ -44,7 +45,7 @@ def repair(
             _respeak(conn, words)
         _keyword(conn)
         _terms(conn)
-    for fault in faults.get("vectors", ()):
+    for fault in (*faults.get("vectors", ()), *faults.get("vector file", ())):
         _MEND.get(fault.what, _nothing)(conn, fault.rows)
     conn.execute("DELETE FROM extractions WHERE hash NOT IN (SELECT hash FROM files)")
     damaged = [f.rows for f in faults.get("kept extractions", ()) if f.what == "damaged"]
@@ -81,10 +82,10 @@ def _forget(conn: sqlite3.Connection, files: Iterable[int]) -> None:
 
 def _respeak(conn: sqlite3.Connection, words: Words) -> None:
     """Before the keyword index is made again from its own rows, those say what the text says."""
-    for chunk_id, heading, body in list(misspoken(conn, words)):
-        conn.execute(
-            "UPDATE chunks_fts_content SET c1 = ?, c2 = ? WHERE id = ?", (heading, body, chunk_id)
-        )
+    conn.executemany(
+        "UPDATE chunks_fts_content SET c0 = ?, c1 = ?, c2 = ?, c3 = ?, c4 = ? WHERE id = ?",
+        [(*tokens, chunk_id) for chunk_id, tokens in list(misspoken(conn, words))],
+    )
 
 
 def _keyword(conn: sqlite3.Connection) -> None:
@@ -144,6 +145,8 @@ _MEND: dict[str, Callable[[sqlite3.Connection, Sequence[Any]], None]] = {
     "chunks said to have vectors that have none": _wait,
     "chunks that wait though none are wanted": _no_wait,
     "vectors that are none of their model": _drop_vectors,
+    "vectors that are not as they were written": _drop_vectors,
+    DISPUTED: _drop_vectors,
     "models that serve at once": _one_live,
     "the model that is wanted is not there": _no_target,
 }

@@ -40,6 +40,12 @@ def parsed(text: Any, kind: type[T]) -> T:
     return value
 
 
+def texts(*values: Any) -> None:
+    """Stored texts, of a column that may hold anything. Raises sqlite3.DatabaseError."""
+    if not all(isinstance(value, str) for value in values):
+        raise damaged("a stored text is none")
+
+
 def number(text: Any) -> int:
     """A stored whole number. Raises sqlite3.DatabaseError."""
     try:

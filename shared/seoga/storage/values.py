@@ -1,4 +1,5 @@
-"""Rows with a value that nobody can read: text that is no UTF-8, JSON that is none."""
+"""Rows with a value that nobody can read: text that is no UTF-8, JSON that is none, a value of
+another kind than its column's."""
 
 from __future__ import annotations
 
@@ -45,15 +46,18 @@ def unreadable(conn: sqlite3.Connection) -> Iterator[tuple[str, list[Any]]]:
 
 
 def _rows(conn: sqlite3.Connection, table: str, key: str) -> Iterator[Any]:
-    names = [
-        name
+    kinds = {
+        name: kind.lower()
         for _, name, kind, *_ in conn.execute(f"PRAGMA table_info ({table})")
-        if kind.upper() == "TEXT"
-    ]
+        if kind.upper() in ("TEXT", "INTEGER")
+    }
+    names = [name for name, kind in kinds.items() if kind == "text"]
     reads = {names.index(name): read for name, read in _JSON[table].items()}
     bytes_of = ", ".join(f"CAST({name} AS BLOB)" for name in names)
-    for row_key, *values in conn.execute(f"SELECT {key}, {bytes_of} FROM {table}"):
-        if not _readable(values, reads):
+    of_kind = " AND ".join(f"typeof({name}) IN ('{kind}', 'null')" for name, kind in kinds.items())
+    rows = conn.execute(f"SELECT {key}, {of_kind}, {bytes_of} FROM {table}")
+    for row_key, right, *values in rows:
+        if not right or not _readable(values, reads):
             yield row_key
 
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import sqlite3
+import struct
+import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from seoga.errors import StorageError
+from seoga.storage.migrate import schema_version
 
 if TYPE_CHECKING:
     import numpy as np
@@ -15,6 +18,8 @@ if TYPE_CHECKING:
 
 _LITTLE = "<f4"
 _UNIT = 1e-3
+# The schema that brought checksums.
+_SEALED = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +47,19 @@ def unpack(data: bytes, count: int) -> NDArray[np.float32]:
     if count < 1 or len(data) % (4 * count):
         raise StorageError(f"a vector row of {len(data)} bytes does not hold {count} vectors")
     return np.frombuffer(data, dtype=_LITTLE).reshape(count, -1)
+
+
+def seal(chunk_id: int, generation: int, data: bytes, penalties: bytes) -> int:
+    """The checksum of a stored row (CRC-32), its keys included: what stands in another row has not
+    its checksum."""
+    return zlib.crc32(
+        penalties, zlib.crc32(data, zlib.crc32(struct.pack("<qq", chunk_id, generation)))
+    )
+
+
+def sealed(conn: sqlite3.Connection) -> bool:
+    """Whether the schema has checksums."""
+    return schema_version(conn) >= _SEALED
 
 
 def sound(data: bytes, penalties: bytes, count: int, dimension: int) -> bool:

@@ -19,8 +19,9 @@ from seoga.errors import EmbeddingFailed, ExtractionFailed, ProviderFault, Reaso
 from seoga.kb import Kb, find_kb
 from seoga.models import ContextSpec, DocumentInfo, EmbeddingSpec, ModelCard, Section
 from seoga.settings import Settings
+from seoga.storage.audit import Fault, audit
 from seoga.storage.database import open_reader
-from seoga.text.tokens import query_terms
+from seoga.text.tokens import index_text, query_terms
 from seoga.wiring import Stack
 from seoga_indexer.engine import IndexingEngine
 
@@ -35,6 +36,8 @@ class TextExtraction:
         self.cheap: set[str] = set()
         self.apart: set[str] = set()
         self.extensions = [".md", ".txt"]
+        self.title = ""
+        self.meta: dict[str, Any] = {}
         self.reads: list[str] = []
         self.before: Callable[[Path, str], None] = lambda path, name: None
 
@@ -44,7 +47,7 @@ class TextExtraction:
         if Path(name).suffix not in self.extensions:
             raise ExtractionFailed("no reader", reason=Reason.UNSUPPORTED)
         text = path.read_text(encoding="utf-8")
-        yield DocumentInfo(path.suffix)
+        yield DocumentInfo(path.suffix, self.title, meta=self.meta)
         for paragraph in text.split("\n\n"):
             if paragraph.startswith("!"):
                 raise ExtractionFailed(paragraph, reason=Reason(paragraph[1:].strip()))
@@ -227,6 +230,17 @@ class Place:
             " AND EXISTS (SELECT 1 FROM generations)"
             " AND NOT EXISTS (SELECT 1 FROM vectors v WHERE v.chunk_id = c.id)"
         )
+        assert self.faults() == {}
+
+    def faults(self) -> dict[str, list[str]]:
+        """What `doctor --deep` finds, by check."""
+        found = self.found_by_audit()
+        return {name: [str(fault) for fault in faults] for name, faults in found.items() if faults}
+
+    def found_by_audit(self) -> dict[str, list[Fault]]:
+        """The same as `repair` takes it."""
+        with closing(open_reader(self.kb.db_path)) as conn:
+            return audit(conn, index_text)
 
 
 @pytest.fixture

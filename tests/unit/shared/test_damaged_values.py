@@ -45,6 +45,10 @@ DAMAGES = {
     "a model that is no number": "UPDATE meta SET value = 'garbage' WHERE key = 'generation'",
     "a commit that is no number": "UPDATE meta SET value = 'garbage' WHERE key = 'commit'",
     "sources that are no JSON": "UPDATE meta SET value = '[' WHERE key = 'sources'",
+    "a text that is bytes": "UPDATE chunks SET text = CAST(text AS BLOB)",
+    "a title that is bytes": "UPDATE files SET title = CAST(title AS BLOB)",
+    "a size that is text": "UPDATE files SET size = 'large'",
+    "words that are bytes": "UPDATE chunks_fts_content SET c2 = CAST(c2 AS BLOB)",
     "a file's facts that are no JSON": """UPDATE files SET meta = '{"a": "zq7"}'""",
 }
 
@@ -84,7 +88,8 @@ def test_a_damaged_value_is_named_mended_and_made_again(
     found = seoga("doctor", "--deep", "--json")
     failed = [c["name"] for c in found.json["checks"] if c["status"] == "fail"]
     assert found.code == 1
-    assert f"one ({one.name}): values" in failed
+    check = "keyword index" if name.startswith("words") else "values"
+    assert f"one ({one.name}): {check}" in failed
     assert all(each.startswith("one (") for each in failed)
     assert sum(c["name"].startswith("two (") for c in found.json["checks"]) == 12
     mended = seoga("doctor", "--deep", "--repair", "--path", one, "--json")

@@ -71,6 +71,8 @@ DAMAGES = {
     "a lost text": ("files", "DELETE FROM texts WHERE file_id = 1"),
     "a damaged text": ("files", "UPDATE texts SET text = x'0102' WHERE file_id = 1"),
     "another passage": ("files", "UPDATE chunks SET text = 'other' WHERE id = 1"),
+    "a context said otherwise": ("files", "UPDATE chunks SET context = 'other' WHERE id = 1"),
+    "another heading": ("files", "UPDATE chunks SET heading_path = '[\"No\"]' WHERE id = 1"),
     "a gap": ("files", "UPDATE chunks SET ordinal = 7 WHERE id = 2"),
     "a lost chunk": ("keyword index", "DELETE FROM chunks WHERE id = 1"),
     "a lost row of words": ("keyword index", "DELETE FROM chunks_fts WHERE rowid = 1"),
@@ -96,7 +98,8 @@ DAMAGES = {
     ),
     "a vector of nobody": (
         "database",
-        "INSERT INTO vectors SELECT 999, generation, count, data, penalties FROM vectors LIMIT 1",
+        "INSERT INTO vectors SELECT 999, generation, count, data, penalties, seal FROM vectors"
+        " LIMIT 1",
     ),
     "an extraction of nothing": (
         "kept extractions",

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 from seoga.errors import StorageError
-from seoga.storage import generations, matrixfile
-from seoga.storage.audit import audit
+from seoga.storage import generations, matrixaudit, matrixfile
+from seoga.storage.audit import DISPUTED, audit
 from seoga.storage.database import open_reader, open_writer, snapshot, transaction
 from seoga.storage.documents import DocumentStore
 from seoga.storage.records import ChunkVectors
@@ -210,3 +210,94 @@ def test_a_kill_between_file_and_database_leaves_no_ghost(store: DocumentStore, 
         assert_whole(again)
         assert len(chunks_in(path)) == 5
         assert len(list(path.parent.glob("*.vectors-*"))) == 1
+
+
+def flip_all(store: DocumentStore, chunk_id: int) -> None:
+    """Every number of a stored vector gets the other sign: whole, finite, of unit length, wrong."""
+    sql = "SELECT data FROM vectors WHERE chunk_id = ?"
+    data = bytearray(store.conn.execute(sql, (chunk_id,)).fetchone()[0])
+    for at in range(3, len(data), 4):
+        data[at] ^= 0x80
+    store.conn.execute("UPDATE vectors SET data = ? WHERE chunk_id = ?", (bytes(data), chunk_id))
+
+
+def repaired(store: DocumentStore) -> dict[str, list[tuple[str, tuple[object, ...]]]]:
+    """What is found, after it was mended."""
+    with closing(open_reader(matrixfile.database_path(store.conn))) as conn:
+        faults = audit(conn)
+    with transaction(store.conn):
+        repair(store.conn, faults)
+    store.make_matrices()
+    return {name: [(one.what, one.rows) for one in found] for name, found in faults.items()}
+
+
+def test_a_stored_vector_that_is_not_as_it_was_written_is_made_again(store: DocumentStore) -> None:
+    flip_all(store, 2)
+    faults = repaired(store)
+    assert faults["vectors"] == [("vectors that are not as they were written", ((1, 2),))]
+    assert [chunk.id for chunk in store.pending(10)] == [2]
+    embed_all(store)
+    assert_whole(store)
+    assert repaired(store)["vectors"] == []
+
+
+def test_the_vector_of_another_passage_is_not_taken_for_this_ones(store: DocumentStore) -> None:
+    swapped = "(SELECT {0} FROM vectors WHERE chunk_id = 3)"
+    store.conn.execute(
+        f"UPDATE vectors SET data = {swapped.format('data')}, seal = {swapped.format('seal')}"
+        " WHERE chunk_id = 2"
+    )
+    assert repaired(store)["vectors"][0][1] == ((1, 2),)
+    assert [chunk.id for chunk in store.pending(10)] == [2]
+
+
+def test_where_no_checksum_tells_which_vector_is_right_both_go(store: DocumentStore) -> None:
+    store.conn.execute("UPDATE vectors SET seal = NULL")
+    flip_all(store, 2)
+    faults = repaired(store)
+    assert faults["vectors"] == []
+    assert faults["vector file"] == [(DISPUTED, ((1, 2),))]
+    assert [chunk.id for chunk in store.pending(10)] == [2]
+    assert chunks_in(matrixfile.database_path(store.conn)) == [1, 3]
+    embed_all(store)
+    assert_whole(store)
+
+
+@pytest.mark.parametrize("field", ["v", "scale", "file", "lang"])
+def test_a_record_that_is_no_vector_or_has_the_same_is_never_in_dispute(
+    store: DocumentStore, field: str
+) -> None:
+    store.conn.execute("UPDATE vectors SET seal = NULL")
+    path = file_of(store).path
+    held = np.fromfile(path, matrixfile.record(DIMENSION))
+    held[field][0] = 7
+    held.tofile(path)
+    assert repaired(store)["vector file"][0][1] == (1,)
+    assert store.pending(10) == []
+    assert_whole(store)
+
+
+def test_a_file_of_other_vectors_puts_none_of_the_stored_ones_in_dispute(
+    store: DocumentStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(matrixaudit, "_FEW", 1)
+    store.conn.execute("UPDATE vectors SET seal = NULL")
+    path = file_of(store).path
+    held = np.fromfile(path, matrixfile.record(DIMENSION))
+    held["v"] = -held["v"]
+    held.tofile(path)
+    assert repaired(store)["vector file"][0][1] == (1, 2, 3)
+    assert store.pending(10) == []
+    assert_whole(store)
+
+
+def test_a_damaged_vector_is_lent_to_no_passage_of_the_same_words(store: DocumentStore) -> None:
+    flip_all(store, 1)
+    store.commit_text([prepared("copy.md", "alpha", "beta")])
+    waiting = [chunk.id for chunk in store.pending(10)]
+    texts = store.conn.execute(
+        f"SELECT text FROM chunks WHERE id IN ({','.join(map(str, waiting))})"
+    ).fetchall()
+    assert texts == [("alpha",)]
+    unsealed = store.conn.execute("SELECT count(*) FROM vectors WHERE seal IS NULL").fetchone()
+    assert unsealed == (0,)
