@@ -80,7 +80,7 @@ class Settings(BaseModel):
         default=300.0, gt=0, description="Seconds that a file may take to extract."
     )
     extract_memory_mb: int = Field(
-        default=1024, ge=128, description="MiB of address space growth that a parser may use."
+        default=896, ge=128, description="MiB of address space growth that a parser may use."
     )
     passwords_file: str = Field(
         default="",

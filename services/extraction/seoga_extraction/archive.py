@@ -21,6 +21,8 @@ _PIECE = 1 * MIB
 _AES = 99
 # Elements in one another that libxml2 allows.
 _DEPTH = 256
+# As a tree the elements of so many tags fill the memory that a parser may use, whatever they say.
+MOST_TAGS = 6_000_000
 _Opened = TypeVar("_Opened")
 
 
@@ -124,6 +126,13 @@ def parse_xml(data: bytes, name: str = "") -> etree._Element:
     """
     from lxml import etree
 
+    where = f"{name} inside the file" if name else "The file"
+    if len(data) > 4 * MOST_TAGS and (tags := data.count(b"<")) > MOST_TAGS:
+        raise ExtractionFailed(
+            f"{where} has {tags:,} tags; at most {MOST_TAGS:,} are read.",
+            "Split it.",
+            Reason.TOO_LARGE,
+        )
     parser = etree.XMLParser(
         resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False
     )
@@ -133,7 +142,6 @@ def parse_xml(data: bytes, name: str = "") -> etree._Element:
         # lxml has no message of its own when an allocation failed.
         if "memory" in str(error).lower() or "unknown error" in str(error):
             raise MemoryError(str(error)) from error
-        where = f"{name} inside the file" if name else "The file"
         if "depth" in str(error).lower():
             raise ExtractionFailed(
                 f"{where} is nested too deep: more than {_DEPTH} elements in one another.",

@@ -103,7 +103,7 @@ def speech(speech_settings: Settings) -> Iterator[ExtractionEngine]:
 
 
 # What any file may cost.
-MOST_MIB = 1024
+MOST_MIB = 960
 
 
 class Watch(threading.Thread):

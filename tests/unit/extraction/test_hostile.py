@@ -14,9 +14,10 @@ from typing import Any
 
 import pytest
 
-from seoga.errors import Reason
+from seoga.errors import ExtractionFailed, Reason
+from seoga.settings import Settings
 from seoga_extraction.detect import formats
-from seoga_extraction.engine import FORMATS
+from seoga_extraction.engine import FORMATS, ExtractionEngine
 from seoga_extraction.format import MAX_INNER
 
 Try = Callable[[str, Path], Any]
@@ -143,6 +144,18 @@ def mails(depth: int) -> bytes:
     return f"From: a@b.c\nTo: d@e.f\nMIME-Version: 1.0\n{head}\nbody\n".encode()
 
 
+def one_page(content: bytes) -> bytes:
+    packed = zlib.compress(content)
+    return (
+        b"%%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj\n"
+        b"2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj\n"
+        b"3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 300 300]/Contents 4 0 R"
+        b"/Resources<</Font<</F1<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>>>>>>>endobj\n"
+        b"4 0 obj<</Filter/FlateDecode/Length %d>>stream\n%s\nendstream endobj\n"
+        b"trailer<</Root 1 0 R>>\n%%%%EOF" % (len(packed), packed)
+    )
+
+
 ATTACKS: dict[str, tuple[str, Callable[[], bytes], set[Reason | None]]] = {
     "zip bomb": (
         "a.docx",
@@ -219,6 +232,16 @@ ATTACKS: dict[str, tuple[str, Callable[[], bytes], set[Reason | None]]] = {
     ),
     "a line of 50 MiB": ("a.txt", lambda: b"x" * (50 << 20), {None, Reason.TOO_LARGE}),
     "a CSV of one quote": ("a.csv", lambda: b'a,b\n"' + b"x,y\n" * 1_000_000, {None}),
+    "a page of instructions that inflate": (
+        "a.pdf",
+        lambda: one_page(b"BT /F1 12 Tf (bomb) Tj ET " * 3_000_000),
+        {Reason.TOO_LARGE},
+    ),
+    "elements beside each other in Word": (
+        "a.docx",
+        lambda: docx("<w:p/>" * 6_500_000),
+        {Reason.TOO_LARGE},
+    ),
     "pages that are their own parents": (
         "a.pdf",
         lambda: (
@@ -242,6 +265,19 @@ def test_attacks_are_refused_or_read_soon_and_in_little_memory(
     assert got.reason in allowed, got.message
     assert got.seconds < MOST_SECONDS
     assert "lollol" not in got.text
+
+
+def test_a_page_that_needs_too_much_memory_is_told_as_too_large(tmp_path: Path) -> None:
+    settings = Settings(cache_path=tmp_path, offline=True, extract_workers=1, extract_memory_mb=192)
+    path = tmp_path / "a.pdf"
+    path.write_bytes(one_page(b"BT /F1 12 Tf 20 20 Td (many letters) Tj ET " * 200_000))
+    engine = ExtractionEngine(settings)
+    try:
+        with pytest.raises(ExtractionFailed, match="Page 1 of the PDF needs more memory") as told:
+            list(engine.extract(path, "a.pdf"))
+    finally:
+        engine.close()
+    assert told.value.reason is Reason.TOO_LARGE
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from seoga.errors import ExtractionFailed, Reason
 from seoga.models import Place, Section, SectionKind
 from seoga_extraction.format import Input, corrupt
+from seoga_extraction.formats.pdf import contents
 from seoga_extraction.formats.pdf.bookmarks import MOST_ENTRIES, Bookmarks, entries
 from seoga_extraction.formats.pdf.embedded import PINNED
 from seoga_extraction.formats.pdf.fields import WIDGET
@@ -100,6 +101,7 @@ class Pages:
         broken = (mupdf().mupdf.FzErrorBase, RuntimeError, ValueError)
         try:
             page = self._document[number - 1]
+            contents.check(self._document, page)
             self._forms.check(page)
             marks = page.annot_xrefs()
             self.pinned += [(number - 1, mark[0]) for mark in marks if mark[1] == PINNED]
@@ -110,7 +112,10 @@ class Pages:
         except ExtractionFailed as error:
             self._tally.refused = self._tally.refused or error
             return _Page(number, PageLayer([]), failure=error.reason.value)
-        except broken:
+        except broken as error:
+            if contents.is_starved(error):
+                self._tally.refused = self._tally.refused or contents.starved(number)
+                return _Page(number, PageLayer([]), failure=Reason.TOO_LARGE.value)
             # One broken page costs that page.
             self._tally.broken += 1
             return _Page(number, PageLayer([]), failure=Reason.CORRUPT.value)
