@@ -18,7 +18,7 @@ class Limits:
     """Limits of one file. Sizes in MiB, times in seconds."""
 
     time_s: float = 300.0
-    memory_mb: int = 1024
+    memory_mb: int = 896
     file_mb: int = 1024
     text_file_mb: int = 64
     output_mb: int = 256
