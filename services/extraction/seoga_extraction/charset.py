@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import re
+from typing import NamedTuple
 
 _BOMS = (
     (codecs.BOM_UTF8, "utf-8"),
@@ -76,6 +77,40 @@ def decode(data: bytes, declared: str = "") -> tuple[str, str]:
     if (western := _western(data)) is not None:
         return western, "cp1252"
     return _guessed(data)
+
+
+def undecoded(data: bytes, text: str, name: str) -> str:
+    """A sentence on the bytes that are none of charset `name`, as `decode` gave `text` for them
+    (they stand as U+FFFD in it): how many and the line of the first. "" where all are."""
+    marks = text.count("\ufffd")
+    if not marks or not (own := _lost(data, name)):
+        return ""
+    _, skip = bom(data)
+    before = data[skip : skip + own[0].start].decode(name, "ignore")
+    line = len(before.replace("\r\n", "\n").replace("\r", "\n").split("\n"))
+    count = sum(one.end - one.start for one in own)
+    there = "1 byte is" if count == 1 else f"{count:,} bytes are"
+    return f"{there} not {name}, the first in line {line:,}: each such place reads as \ufffd."
+
+
+class _Place(NamedTuple):
+    start: int
+    end: int
+
+
+def _lost(data: bytes, name: str) -> list[_Place]:
+    """Where bytes cannot be decoded; offsets behind the byte order mark."""
+    found: list[_Place] = []
+
+    def keep(error: UnicodeError) -> tuple[str, int]:
+        if not isinstance(error, UnicodeDecodeError):
+            raise error
+        found.append(_Place(error.start, error.end))
+        return "", error.end
+
+    codecs.register_error("seoga-undecoded", keep)
+    data[bom(data)[1] :].decode(name, "seoga-undecoded")
+    return found
 
 
 def _seven_bits(data: bytes, declared: str) -> tuple[str, str] | None:

@@ -14,7 +14,7 @@ from typing import IO, Any, TypeVar
 from seoga.errors import ExtractionFailed, Reason
 from seoga.models import DocumentInfo, Section
 from seoga_extraction.archive import Archive, corrupt, parse_xml
-from seoga_extraction.charset import decode
+from seoga_extraction.charset import decode, undecoded
 from seoga_extraction.limits import MIB, Limits
 from seoga_extraction.markup import Outline, fenced, one_line, pipes, under
 from seoga_extraction.odf_crypt import unseal
@@ -66,6 +66,7 @@ class Input:
         self.figures: dict[str, float] = {}
         self.on_grant: Callable[[float], None] | None = None
         self._cuts: list[str] = []
+        self._undecoded = ""
 
     def more_time(self, seconds: float) -> None:
         """Adds to the time that this file may take: for work that is long by its nature."""
@@ -134,9 +135,15 @@ class Input:
     def decoded(self, declared: str = "") -> tuple[str, str]:
         """The text with `\\n` line ends, and the charset it was in."""
         text, name = decode(self.data, declared)
+        self._undecoded = undecoded(self.data, text, name)
         if "\r" in text:
             text = text.replace("\r\n", "\n").replace("\r", "\n")
         return text, name
+
+    def noted(self, meta: Mapping[str, Any]) -> dict[str, Any]:
+        """Metadata with a note on the bytes that `decoded` could not decode, where there are."""
+        said = " ".join(filter(None, [str(meta.get("note", "")), self._undecoded]))
+        return {**meta, "note": said} if self._undecoded else dict(meta)
 
     @cached_property
     def is_zip(self) -> bool:

@@ -67,6 +67,21 @@ def test_any_bytes_decode_to_something(data: bytes) -> None:
     assert isinstance(decode(data)[0], str)
 
 
+@pytest.mark.parametrize("name", ["a.txt", "a.md", "a.csv", "a.py", "a.rst", "a.html"])
+def test_bytes_that_cannot_be_decoded_are_told_with_their_number_and_line(
+    read: Reading, name: str
+) -> None:
+    head = "<html>\n" if name == "a.html" else "첫 줄\r\n"
+    text = (head + "가나다라 문장입니다.\r\n" * 60).encode()
+    broken = read(name, text + b"\xc1\xa4\xbb\xf3 LAST\r\nEND \xff\r\n")
+    note = "5 bytes are not utf-8, the first in line 62: each such place reads as \ufffd."
+    assert broken.info.meta["note"] == note
+    assert "LAST" in broken.text
+    assert "END" in broken.text
+    # A sign that the file itself holds is none of these.
+    assert "note" not in read(name, text + "정상 \ufffd 글".encode()).info.meta
+
+
 def test_paragraphs_name_their_lines_whatever_the_line_ends(read: Reading) -> None:
     got = read("a.txt", b"one\r\ntwo\r\n\r\n\r\nthree\rfour")
     assert [(one.text, one.place) for one in got.sections] == [
@@ -140,6 +155,30 @@ def test_rows_after_a_quote_that_never_ends_are_read(read: Reading) -> None:
     assert "| 299 | v299 |" in got.text
     assert all(one.text.startswith("| k | v |") for one in got.sections)
     assert got.sections[-1].place.line_end == 303
+
+
+@pytest.mark.parametrize(
+    ("data", "rows"),
+    [
+        ('a,b\n1,"never closed\n2,LAST\n', ['| 1 | "never closed |', "| 2 | LAST |"]),
+        (
+            'a,b\n1,"5 inch\n2,"x, y"\n3,z\n4,"two\nlines"\n',
+            ['| 1 | "5 inch |', "| 2 | x, y |", "| 3 | z |", "| 4 | two lines |"],
+        ),
+        ('a,b\n1,"open\n2,"open\n3,"open\n4,z\n', ['| 2 | "open |', "| 4 | z |"]),
+        ('a,b\n1,5" disk\n2,3" disk\n', ['| 1 | 5" disk |', '| 2 | 3" disk |']),
+    ],
+)
+def test_a_quote_that_never_ends_swallows_no_row(read: Reading, data: str, rows: list[str]) -> None:
+    lines = read("a.csv", data).text.splitlines()
+    assert [row for row in rows if row not in lines] == []
+
+
+def test_a_file_of_quotes_that_never_end_is_read_to_its_end(read: Reading) -> None:
+    data = "a,b\n" + "".join(f'{row},"open\n' for row in range(301))
+    got = read("a.csv", data)
+    assert got.text.count("open") == 301
+    assert '| 300 | "open |' in got.text
 
 
 def test_a_quote_that_never_ends_does_not_lose_the_file(read: Reading) -> None:

@@ -75,7 +75,7 @@ def parse(source: Input) -> Parsed:
     """Pieces begin at symbols of the left margin and have at most MAX_LINES lines."""
     text, _ = source.decoded()
     language = _language(source)
-    yield DocumentInfo("code", meta={"language": language})
+    yield DocumentInfo("code", meta=source.noted({"language": language}))
     lines = text.split("\n")
     for start, end, symbol in _pieces(lines, language):
         first, last = _trimmed(lines, start, end)
@@ -156,4 +156,5 @@ FORMAT = Format(
     text=True,
     names=tuple(sorted(_NAMES)),
     cheap=True,
+    version="2",
 )

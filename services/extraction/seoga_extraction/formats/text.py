@@ -14,7 +14,7 @@ MAX_LINES = 50
 def parse(source: Input) -> Parsed:
     """Paragraphs are separated by blank lines or form feeds."""
     text, charset = source.decoded()
-    yield DocumentInfo("text", meta={"charset": charset})
+    yield DocumentInfo("text", meta=source.noted({"charset": charset}))
     yield from paragraphs(text.split("\n"))
 
 
@@ -37,4 +37,6 @@ def _section(held: list[str], last: int) -> Section:
     return Section("\n".join(held), place=place)
 
 
-FORMAT = Format("text", parse, extensions=(".txt", ".text", ".log"), text=True, cheap=True)
+FORMAT = Format(
+    "text", parse, extensions=(".txt", ".text", ".log"), text=True, cheap=True, version="2"
+)

@@ -51,7 +51,7 @@ def parse(source: Input) -> Parsed:
         storage.prepare(root)
     if exported:
         meta |= confluence.prepare(root)
-    yield DocumentInfo("html", _title(root), meta)
+    yield DocumentInfo("html", _title(root), source.noted(meta))
     body = root.find("body")
     try:
         yield from Walker().walk(root if body is None else body)
@@ -106,5 +106,5 @@ FORMAT = Format(
     sniff=sniff,
     text=True,
     needs=("lxml",),
-    version="6",
+    version="7",
 )

@@ -23,7 +23,7 @@ def parse(source: Input) -> Parsed:
     ahead: list[Section] = []
     if not isinstance(title, str) or not title.strip():
         ahead, title = _look_ahead(sections)
-    yield DocumentInfo("markdown", title, meta)
+    yield DocumentInfo("markdown", title, source.noted(meta))
     yield from ahead
     yield from sections
 
@@ -44,4 +44,5 @@ FORMAT = Format(
     extensions=(".md", ".markdown", ".mdown", ".mkd", ".mdx"),
     text=True,
     cheap=True,
+    version="2",
 )

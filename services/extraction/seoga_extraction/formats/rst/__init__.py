@@ -27,7 +27,7 @@ def parse(source: Input) -> Parsed:
     titles = (one.heading_path[-1] for one in ahead if one.level)
     # A field that is a link is known by where it leads.
     meta = {"charset": charset, **reader.fields, **relations(lines)}
-    yield DocumentInfo("rst", next(titles, ""), meta)
+    yield DocumentInfo("rst", next(titles, ""), source.noted(meta))
     yield from _chain(ahead, sections)
 
 
@@ -36,4 +36,4 @@ def _chain(ahead: list[Section], rest: Iterator[Section]) -> Iterator[Section]:
     yield from rest
 
 
-FORMAT = Format("rst", parse, extensions=(".rst", ".rest"), text=True, cheap=True, version="2")
+FORMAT = Format("rst", parse, extensions=(".rst", ".rest"), text=True, cheap=True, version="3")
