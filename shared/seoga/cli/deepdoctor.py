@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from seoga.wiring import Stack
 
 _MEND = "Run `seoga doctor --deep --repair`."
-_RESTORE = "Restore a backup, or move the database away and index again."
 _SHOWN = 3
+_WAITING = "SELECT count(*) FROM chunks WHERE state = 'PendingEmbedding'"
 _ROUNDS = 3
 _LARGE_WAL = 256 << 20
 
@@ -34,8 +34,9 @@ def deep_checks(stack: Stack, kb: Kb, *, mend: bool = False) -> Iterator[Check]:
     except NotFound:
         yield _unindexed(kb)
     except SeogaError as error:
-        # What could not be mended is no matter of mending.
-        hint = _RESTORE if mend and "--repair" in error.hint else error.hint
+        # What cannot be read as a whole, or could not be mended, is no matter of mending.
+        ours = "doctor --deep" in error.hint
+        hint = _anew(kb) if ours and (mend or "--repair" not in error.hint) else error.hint
         yield Check(_of(kb, "index"), "fail", error.message, hint)
 
 
@@ -46,6 +47,14 @@ def _unindexed(kb: Kb) -> Check:
     why = f"{kb.db_path} is empty, though the knowledge base was indexed"
     hint = f"Restore a backup, or `seoga exec --path {kb.folder}` indexes it again."
     return Check(_of(kb, "index"), "fail", why, hint)
+
+
+def _anew(kb: Kb) -> str:
+    """The way out where the database itself is lost; a log of the old one must not meet the new."""
+    return (
+        f"Restore a backup, or move {kb.db_path}* away: `seoga exec --path {kb.folder}` then indexes"
+        " all documents again."
+    )
 
 
 def _of(kb: Kb, what: str) -> str:
@@ -71,7 +80,7 @@ def _contents(kb: Kb) -> Iterator[Check]:
         for name, faults in found.items():
             told = [_named(str(fault), documents_of(conn, fault)) for fault in faults]
             derivable = all(fault.derivable for fault in faults)
-            hint = _MEND if derivable else _RESTORE
+            hint = _MEND if derivable else _anew(kb)
             whole = Check(_of(kb, name), "ok", "whole")
             yield Check(_of(kb, name), "fail", "; ".join(told), hint) if faults else whole
 
@@ -104,8 +113,11 @@ def _mended(kb: Kb, lease_seconds: float) -> str:
                 files += repair(conn, faults, index_text)
         if told:
             DocumentStore(conn).make_matrices()
-    again = f"; `seoga exec --path {kb.folder}` makes {files:,} files again" if files else ""
-    return "; ".join(told) + again
+        waiting = conn.execute(_WAITING).fetchone()[0]
+    left = [f"{files:,} files are not found"] if files else []
+    left += [f"{waiting:,} passages are found by their words only"] if waiting else []
+    until = f", until `seoga exec --path {kb.folder}` has made them again"
+    return "; ".join([*told, " and ".join(left) + until] if left else told)
 
 
 def _log(kb: Kb) -> Check:

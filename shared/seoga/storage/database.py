@@ -48,8 +48,7 @@ _WORDS = {
     ),
     sqlite3.SQLITE_CORRUPT: (
         "the database is corrupt",
-        "`seoga doctor --deep --repair` mends what it can; else restore a backup, or move the file"
-        " away and index again.",
+        "`seoga doctor --deep` says whether that can be mended, or how to go on without.",
     ),
     sqlite3.SQLITE_NOTADB: (
         "the file is no database",
@@ -81,6 +80,8 @@ _WORDS = {
 _LOCKED = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 _DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 # Of databases beside the indexes: what is lost with them is little, and said.
+# Of one value of a row, which is made again.
+_MENDABLE = "`seoga doctor --deep --repair` mends it."
 _WAYS_OUT = {
     "queue.db": "Stop what uses it and move it away, with its -wal and -shm: requests that wait and"
     " the history of the queue are lost, no index is.",
@@ -246,7 +247,7 @@ def speaking(where: Path | sqlite3.Connection) -> Iterator[None]:
         what, hint = _WORDS[code]
         name = _name(where)
         if code in _DAMAGED:
-            hint = way_out(Path(name), hint)
+            hint = way_out(Path(name), _MENDABLE if is_of_a_value(error) else hint)
         kind = DatabaseLocked if code in _LOCKED else StorageError
         raise kind(f"{name}: {what} ({error})", hint) from error
 

@@ -76,7 +76,9 @@ def test_damage_is_named_mended_and_made_again(seoga: Any, kb: Path) -> None:
     assert set(failed(found)) == {"keyword index", "terms", "vectors", "vector file", "folder"}
     mended = seoga("doctor", "--deep", "--repair", "--path", kb, "--json")
     assert (mended.code, failed(mended)) == (0, {})
-    assert "makes 1 files again" in mended.json["checks"][0]["detail"]
+    said = mended.json["checks"][0]["detail"]
+    assert "1 files are not found and 1 passages are found by their words only" in said
+    assert f"until `seoga exec --path {kb}` has made them again" in said
     assert seoga("exec", "--path", kb, "--json").json["indexed"] == 1
     assert seoga("doctor", "--deep").code == 0
     assert "부여한다" in seoga("search", "휴가").out
@@ -114,6 +116,26 @@ def test_a_damaged_file_is_said_and_not_touched(seoga: Any, kb: Path) -> None:
     assert "Restore a backup" in done.out
     assert "--repair" not in done.out
     assert (kb / "rag.db").read_bytes() == bytes(data)
+
+
+def test_a_database_that_was_cut_off_has_one_way_out_and_it_works(seoga: Any, kb: Path) -> None:
+    with closing(sqlite3.connect(kb / "rag.db")) as conn:
+        conn.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    data = (kb / "rag.db").read_bytes()
+    (kb / "rag.db").write_bytes(data[: len(data) // 2])
+    ways = set()
+    for options in ([], ["--repair"]):
+        done = seoga("doctor", "--deep", *options, "--path", kb, "--json")
+        assert done.code == 1
+        ways |= {c["hint"] for c in done.json["checks"] if c["status"] == "fail"}
+    assert len(ways) == 1
+    assert f"move {kb / 'rag.db'}* away: `seoga exec --path {kb}`" in ways.pop()
+    said = seoga("search", "휴가", "--path", kb)
+    assert (said.code, "--repair" in said.err, "doctor --deep" in said.err) == (1, False, True)
+    for part in kb.glob("rag.db*"):
+        part.rename(kb.parent / part.name)
+    assert seoga("exec", "--path", kb, "--json").json["indexed"] == 2
+    assert seoga("doctor", "--deep", "--path", kb).code == 0
 
 
 def test_nothing_is_mended_while_a_run_has_the_kb(seoga: Any, kb: Path) -> None:
