@@ -315,7 +315,7 @@ class Run:
                 said = sentences(f"Source {report.label}: {report.trouble}", report.hint)
                 self._warnings.append(said)
             if report.problems:
-                first = report.problems[0]
+                first = report.telling()[0]
                 self._warnings.append(
                     f"Source {report.label}: {report.problem_count:,} entries were not looked at"
                     f" (first: {first.path}: {first.detail})."

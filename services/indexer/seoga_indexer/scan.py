@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from seoga.errors import SeogaError
+from seoga.errors import Reason, SeogaError
 from seoga.models import FileState
 from seoga.storage.records import KnownFile
 from seoga_indexer.changes import Change, Listed, Redo, Verdict, changes, guard
@@ -67,9 +67,13 @@ class SourceReport:
             "problem_count": self.problem_count,
             "problems": [
                 {"path": problem.path, "reason": problem.reason, "detail": problem.detail}
-                for problem in self.problems
+                for problem in self.telling()
             ],
         }
+
+    def telling(self) -> list[Problem]:
+        """The problems, those with what may be a document before links and pipes."""
+        return sorted(self.problems, key=lambda one: one.reason is Reason.UNSUPPORTED)
 
     def note(self, problem: Problem) -> None:
         """Keeps a problem for the report."""

@@ -52,8 +52,8 @@ def _unindexed(kb: Kb) -> Check:
 def _anew(kb: Kb) -> str:
     """The way out where the database itself is lost; a log of the old one must not meet the new."""
     return (
-        f"Restore a backup, or move {kb.db_path}* away: `seoga exec --path {kb.folder}` then indexes"
-        " all documents again."
+        f"Restore a backup, or move {kb.db_path}* away: `seoga exec --path {kb.folder}` then"
+        " indexes all documents again."
     )
 
 
@@ -114,10 +114,10 @@ def _mended(kb: Kb, lease_seconds: float) -> str:
         if told:
             DocumentStore(conn).make_matrices()
         waiting = conn.execute(_WAITING).fetchone()[0]
-    left = [f"{files:,} files are not found"] if files else []
-    left += [f"{waiting:,} passages are found by their words only"] if waiting else []
+    missing = [f"{files:,} files are not found"] if files else []
+    missing += [f"{waiting:,} passages are found by their words only"] if waiting else []
     until = f", until `seoga exec --path {kb.folder}` has made them again"
-    return "; ".join([*told, " and ".join(left) + until] if left else told)
+    return "; ".join([*told, " and ".join(missing) + until] if missing else told)
 
 
 def _log(kb: Kb) -> Check:

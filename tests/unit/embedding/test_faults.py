@@ -62,6 +62,26 @@ def test_nothing_like_a_key_is_passed_on(text: str) -> None:
         assert part not in shown
 
 
+@pytest.mark.parametrize(
+    ("said", "shown"),
+    [
+        ("key Zq8rT-4kP0w9 refused", "key … refused"),
+        ("it begins with Zq8rT-4k", "it begins with …"),
+        ("it ends in T-4kP0w9!", "it ends in …!"),
+        ("between: 8rT-4kP0 and ZQ8RT-4KP0W", "between: … and …"),
+        ("Zq8rT-4kP0w9Zq8rT-4kP0w9", "……"),
+        ("only P0w9 and Zq8r", "only P0w9 and Zq8r"),
+        ("", ""),
+    ],
+)
+def test_no_part_of_a_key_that_tells_something_is_passed_on(said: str, shown: str) -> None:
+    assert safe(said, "Zq8rT-4kP0w9") == shown
+
+
+def test_a_short_key_is_left_out_as_a_whole() -> None:
+    assert safe("key hunter2, hunter", "hunter2") == "key …, hunter"
+
+
 def test_what_is_said_of_a_refused_key_is_not_repeated_at_all() -> None:
     body = '{"error":{"message":"Incorrect key: hunter2","code":"invalid_api_key"}}'
     said = failure(reply_of(401, {}, body), "")

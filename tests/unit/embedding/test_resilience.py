@@ -227,6 +227,22 @@ def test_vectors_of_words_are_no_vectors(
     assert len(good(engine.embed_passages(passages(3), spec_of(provider)))) == 3
 
 
+@pytest.mark.parametrize("provider", ["openai", "ollama", "gemini"])
+def test_numbers_that_no_vector_can_hold_fail_their_passages_without_a_warning(
+    fake: Fake, engine: EmbeddingEngine, spec_of: Spec, provider: str
+) -> None:
+    fake.rules(base64="ignores")
+    spec = spec_of(provider)
+    engine.card(spec)
+    fake.faults({"kind": "huge", "path": "mbed"})
+    results = engine.embed_passages(passages(3), spec)
+    assert [error.fault for error in bad(results)] == [ProviderFault.BAD_OUTPUT] * 3
+    assert "not finite" in bad(results)[0].message
+    fake.faults({"kind": "huge", "path": "mbed"})
+    with pytest.raises(EmbeddingFailed, match="no usable vector"):
+        engine.embed_query("huge", spec)
+
+
 def test_a_page_instead_of_an_answer_names_the_address(
     fake: Fake, engine: EmbeddingEngine, spec_of: Spec
 ) -> None:
@@ -319,11 +335,14 @@ def test_no_key_reaches_metrics_logs_or_errors(
     capsys: pytest.CaptureFixture[str],
     tmp_path: Any,
 ) -> None:
-    fake.faults({"status": 500, "message": f"echo {KEY}", "times": 2}, {"status": 401})
+    said = f"echo {KEY} and {KEY[-9:]}, {KEY[:8]}"
+    fake.faults({"status": 500, "message": said, "times": 2}, {"status": 401})
     failed = fault_of(engine, spec_of("gemini"))
     assert KEY not in failed.message + failed.hint
     captured = capsys.readouterr()
-    assert KEY not in captured.out + captured.err
+    assert "echo" in captured.out + captured.err
+    for part in (KEY, KEY[-9:], KEY[:8]):
+        assert part not in captured.out + captured.err
     assert KEY not in exposition("")[0].decode()
     assert all(KEY not in str(call["path"]) + str(call["query"]) for call in fake.calls())
     for file in tmp_path.rglob("*"):

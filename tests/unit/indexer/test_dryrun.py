@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import unicodedata
 from typing import Any
 
 import pytest
@@ -32,14 +33,27 @@ def test_what_is_no_document_is_skipped_and_not_failed(place: Any) -> None:
     place.write("a.md", "one")
     os.mkfifo(place.docs / "pipe.md")
     (place.docs / "link.md").symlink_to("/etc/hostname")
+    (place.docs / "loop.md").symlink_to("loop.md")
     place.run()
     report = place.engine.check_changes("kb")
-    assert report.failed == ()
+    assert (report.failed, report.needs_action) == ((), ())
     assert report.skipped == (
         "docs/link.md: a link that leaves the source",
+        "docs/loop.md: a link that leads to itself",
         "docs/pipe.md: a named pipe, no file",
     )
     assert report.is_clean
+
+
+def test_a_file_with_a_twin_of_its_name_is_told_before_links_and_pipes(place: Any) -> None:
+    os.mkfifo(place.docs / "a.md")
+    for form in ("NFC", "NFD"):
+        place.write(unicodedata.normalize(form, "각.md"), f"text of {form}")
+    (warning,) = place.run().warnings
+    assert "각.md: another entry has the same name in another Unicode form: rename one" in warning
+    os.rename(place.docs / unicodedata.normalize("NFD", "각.md"), place.docs / "각 2.md")
+    place.run()
+    assert place.query("SELECT count(*) FROM chunks WHERE text LIKE 'text of NF_'") == [(2,)]
 
 
 def test_added_modified_and_deleted_are_named(place: Any) -> None:

@@ -124,7 +124,12 @@ def test_a_loop_of_links_is_a_problem_and_the_scan_goes_on(tmp_path: Path) -> No
     (tmp_path / "a/up").symlink_to("..")
     (tmp_path / "self").symlink_to("self")
     assert paths(tmp_path) == ["a/one.md", "b/two.md", "z.md"]
-    assert [problem.path for problem in problems(tmp_path)] == ["a/up", "self"]
+    found = problems(tmp_path)
+    assert [(one.path, one.reason, one.keep) for one in found] == [
+        ("a/up", Reason.UNSUPPORTED, False),
+        ("self", Reason.UNSUPPORTED, False),
+    ]
+    assert "leads to itself" in found[1].detail
 
 
 def test_folders_that_link_to_one_another_end(tmp_path: Path) -> None:

@@ -31,6 +31,8 @@ _FAULTS = TypeAdapter(list[Fault])
 _UNKNOWN_DIMENSION = 256
 _HANGUL = re.compile("[가-힣]+")
 _NUMBER = re.compile(rb"-?\d+\.\d+(?:e-?\d+)?")
+# What stands in the place of numbers: no number, and one that no vector can hold.
+_NO_NUMBERS = {"words": b'"x"', "huge": b"1e300"}
 NOTICE = (
     "This is Seoga's fake provider. It speaks the protocols of OpenAI, Azure, Ollama, Gemini and"
     " Anthropic so that Seoga can be tried without a key. Its vectors are hashed words and its"
@@ -258,8 +260,9 @@ def _embed(protocol: Protocol, asked: Asked, rules: Rules, fault: Fault | None) 
         if rules.zero and rules.zero in text:
             vectors[at] = 0
     response = JSONResponse(protocol.vectors(asked, _spoilt(vectors, fault), sum(tokens)))
-    if fault is not None and fault.kind == "words":
-        return Response(_NUMBER.sub(b'"x"', response.body), media_type="application/json")
+    if fault is not None and fault.kind in _NO_NUMBERS:
+        body = _NUMBER.sub(_NO_NUMBERS[fault.kind], response.body)
+        return Response(body, media_type="application/json")
     return response
 
 

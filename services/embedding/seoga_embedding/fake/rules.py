@@ -33,6 +33,7 @@ class Fault(BaseModel):
         "zero",
         "dimension",
         "words",
+        "huge",
         "lost",
     ] = "status"
     status: int = 500

@@ -12,6 +12,7 @@ from enum import StrEnum
 from typing import Any, Final
 
 from seoga.errors import EmbeddingFailed, MissingDependency, ProviderFault, SeogaError
+from seoga.text.secrets import without
 
 
 class Trouble(StrEnum):
@@ -237,5 +238,5 @@ def safe(text: str, key: str) -> str:
     """At most 200 characters of what a provider said, one line, without anything like a key."""
     if key:
         text = text.replace(key, "…")
-    words = " ".join(_KEYS.sub("…", text).split())
+    words = " ".join(without(_KEYS.sub("…", text), key).split())
     return words if len(words) <= 200 else words[:200] + "…"

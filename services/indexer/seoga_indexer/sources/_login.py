@@ -6,6 +6,7 @@ from base64 import b64encode
 from dataclasses import dataclass
 
 from seoga.models import Source
+from seoga.text.secrets import without
 from seoga_indexer.source import Means, SourceUnavailable
 
 
@@ -28,9 +29,9 @@ class Login:
         return b64encode(f"{self.user}:{self.key}".encode()).decode()
 
     def redacted(self, text: str) -> str:
-        """The text without the key, in any form in which it is sent."""
+        """The text without the key, in any form in which it is sent, and without parts of it."""
         for secret in (self.key, self.basic) if self.key else ():
-            text = text.replace(secret, "***")
+            text = without(text.replace(secret, "***"), secret)
         return text
 
     def refused(self, by: str, how: str) -> Refused:

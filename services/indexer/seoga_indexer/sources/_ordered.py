@@ -41,7 +41,7 @@ def ordered(
 
 
 def _twice(path: str) -> Problem:
-    detail = "another entry has the same name in another Unicode form"
+    detail = "another entry has the same name in another Unicode form: rename one"
     return Problem(path, Reason.UNREADABLE, detail, keep=False)
 
 

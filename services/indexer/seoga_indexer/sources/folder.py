@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from collections.abc import Iterator, Sequence
@@ -31,6 +32,8 @@ _KINDS = {
     stat.S_IFCHR: "a device",
     stat.S_IFBLK: "a device",
 }
+
+_LEAVES = "a link that leaves the source"
 
 _Inode = tuple[int, int]
 _Found = Item | Problem | Enter | Leave
@@ -164,13 +167,16 @@ class FolderConnector:
                     yield Problem(
                         path.rstrip("/"),
                         Reason.UNREADABLE,
-                        "another entry has the same name in another Unicode form",
+                        "another entry has the same name in another Unicode form: rename one",
                         keep=False,
                     )
                 elif not self._ignored(path, folder):
                     yield from self._entry(folder, path, entry)
             except OSError as error:
-                yield Problem(path.rstrip("/"), *_why(error), subtree=path.endswith("/"))
+                if error.errno == errno.ELOOP:
+                    yield _link(path, "a link that leads to itself")
+                else:
+                    yield Problem(path.rstrip("/"), *_why(error), subtree=path.endswith("/"))
             last = name
 
     def _entry(
@@ -185,15 +191,13 @@ class FolderConnector:
         if stat.S_ISDIR(now.st_mode):
             inode = _inode(now)
             if inode in folder.above:
-                yield Problem(
-                    path.rstrip("/"), Reason.UNREADABLE, "a link back to a folder above it"
-                )
+                yield _link(path, "a link back to a folder above it")
             elif entry.is_symlink() and not self._inside(local):
-                yield _leaves(path)
+                yield _link(path, _LEAVES)
             elif not entry.is_symlink() or self._first_time(inode):
                 yield _Folder(local, path, folder.ignores, (*folder.above, inode), folder.stamp)
         elif entry.is_symlink() and not self._inside(local):
-            yield _leaves(path)
+            yield _link(path, _LEAVES)
         elif stat.S_ISREG(now.st_mode):
             yield self._file(path, now, entry)
         else:
@@ -259,10 +263,9 @@ def _with_ignore(folder: _Folder) -> tuple[_Folder, list[Problem]]:
     return replace(folder, ignores=(*folder.ignores, *rules), stamp=stamp), bad
 
 
-def _leaves(path: str) -> Problem:
-    return Problem(
-        path.rstrip("/"), Reason.UNSUPPORTED, "a link that leaves the source", keep=False
-    )
+def _link(path: str, what: str) -> Problem:
+    """Nothing that a person has to see to: no file stands there."""
+    return Problem(path.rstrip("/"), Reason.UNSUPPORTED, what, keep=False)
 
 
 def _inode(now: os.stat_result) -> _Inode:

@@ -251,3 +251,4 @@ def test_closing_ends_a_wait(serve: Any, rest_of: Any) -> None:
 def test_a_login_never_shows_its_key() -> None:
     assert "s3cret" not in repr(LOGIN)
     assert LOGIN.redacted(f"a {LOGIN.basic} b {LOGIN.key}") == "a *** b ***"
+    assert LOGIN.redacted(f"a {LOGIN.basic[:12]} b") == "a … b"
