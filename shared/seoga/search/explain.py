@@ -177,8 +177,9 @@ def _filters(request: SearchRequest) -> dict[str, Any]:
 
 
 def _nearness(candidate: Candidate) -> float | None:
-    """As JSON has it; None where nothing is asked for that could stand near something."""
-    return _rounded(candidate.together) if math.isfinite(candidate.together) else None
+    """As JSON has it; None where it says nothing: beside a cosine, or for a single word."""
+    told = candidate.cosine is None and math.isfinite(candidate.together)
+    return _rounded(candidate.together) if told else None
 
 
 def _share(value: float) -> str:

@@ -257,9 +257,10 @@ class KbSearch:
 
     def _scored(self, candidates: Sequence[Candidate], tracks: Tracks) -> None:
         ids = [each.chunk_id for each in candidates]
-        words = tracks.words.score(ids)
-        named = tracks.keyword.named.values() if tracks.keyword is not None else ()
         near_by = tracks.semantic.near(ids) if tracks.semantic is not None else {}
+        by_sense = near_by.keys() if self._method() != "gated" else ()
+        words = tracks.words.score(ids, frozenset(ids).difference(by_sense))
+        named = tracks.keyword.named.values() if tracks.keyword is not None else ()
         for each in candidates:
             if (near := near_by.get(each.chunk_id)) is not None:
                 each.cosine, each.support = near

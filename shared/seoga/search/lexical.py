@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import sqlite3
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import PurePosixPath
@@ -215,8 +215,12 @@ class KeywordTrack:
         ).fetchall()
         return [row[0] for row in found]
 
-    def score(self, chunk_ids: Iterable[int]) -> dict[int, KeywordScore]:
-        """The exact score of these chunks, whichever track found them; unknown ids are left out."""
+    def score(
+        self, chunk_ids: Iterable[int], alone: Container[int] | None = None
+    ) -> dict[int, KeywordScore]:
+        """The exact score of these chunks, whichever track found them; unknown ids are left out.
+        `alone`: those for which words alone speak (None: all); of the others nothing more is looked
+        at than what they share with the query."""
         rows = self.conn.execute(
             "SELECT rowid, title, heading, body, context, keywords FROM chunks_fts"
             " WHERE rowid IN (SELECT value FROM json_each(?))",
@@ -227,10 +231,13 @@ class KeywordTrack:
             for form in term.forms:
                 wanted.setdefault(form, []).append(term)
         mass = sum(term.idf for term in self.terms)
-        return {row[0]: self._score(row[1:], wanted, mass) for row in rows}
+        return {
+            row[0]: self._score(row[1:], wanted, mass, alone is None or row[0] in alone)
+            for row in rows
+        }
 
     def _score(
-        self, fields: Sequence[str], wanted: Mapping[str, list[Term]], mass: float
+        self, fields: Sequence[str], wanted: Mapping[str, list[Term]], mass: float, alone: bool
     ) -> KeywordScore:
         length = 0
         counts: dict[str, float] = {}
@@ -250,6 +257,8 @@ class KeywordTrack:
             held = frozenset()
         covered = sum(idf[text] for text in held) / self._asked_mass
         gained = sum(idf[text] * count / (count + norm) for text, count in counts.items())
+        if not alone:
+            return KeywordScore(gained / mass, covered, frozenset(counts), covered)
         plain = self.query.idle or self._words.single
         known = covered if plain else self._words.share(held)
         together = self._together(fields, wanted) if FEW <= known < MANY else 0.0
