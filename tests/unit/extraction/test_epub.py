@@ -42,12 +42,25 @@ def epub(parts: Mapping[str, str]) -> bytes:
 
 def test_chapters_come_in_the_order_of_the_spine_with_their_names(read: Reading) -> None:
     got = read("a.epub", epub({}))
-    assert (got.info.format, got.info.title, got.info.meta) == ("epub", "책", {"author": "지은이"})
+    note = "Of its order of reading, what is image/png is not read (1)."
+    meta = {"author": "지은이", "note": note}
+    assert (got.info.format, got.info.title, got.info.meta) == ("epub", "책", meta)
     assert [one.text for one in got.sections] == [
         "# 첫째", "시작", "### 속", "더", "# 둘째", "끝",
     ]  # fmt: skip
     assert got.sections[3].heading_path == ("첫째", "속")
     assert got.sections[-1].heading_path == ("둘째",)
+
+
+def test_a_chapter_that_is_a_drawing_gives_its_words(read: Reading) -> None:
+    drawing = """<?xml version="1.0"?><svg xmlns="http://www.w3.org/2000/svg"><title>표지</title>
+    <text x="1">그림 속 글</text></svg>"""
+    opf = OPF.replace(
+        'href="a.png" media-type="image/png"', 'href="a.svg" media-type="image/svg+xml"'
+    )
+    got = read("a.epub", epub({"OEBPS/book.opf": opf, "OEBPS/a.svg": drawing}))
+    assert got.sections[-1].text == "그림 속 글"
+    assert "note" not in got.info.meta
 
 
 def test_a_book_is_known_by_its_content(read: Reading) -> None:

@@ -14,7 +14,9 @@ from seoga_extraction.format import Format, Input, Outline, Parsed, corrupt, one
 if TYPE_CHECKING:
     from lxml.etree import _Element
 
-_PAGES = ("application/xhtml+xml", "text/html", "application/x-dtbook+xml")
+_DRAWING = "image/svg+xml"
+_PAGES = ("application/xhtml+xml", "text/html", "application/x-dtbook+xml", _DRAWING)
+_HEAD = 1024
 # Fonts may be scrambled in a book that anybody may read.
 _FONTS = ("http://www.idpf.org/2008/embedding", "http://ns.adobe.com/pdf/enc#RC")
 _META = {"creator": "author", "language": "language", "date": "date", "publisher": "publisher"}
@@ -26,9 +28,12 @@ def parse(source: Input) -> Parsed:
     path, package = _package(source)
     folder = dirname(path)
     title, meta = _about(package)
+    chapters, others = _spine(package, folder)
+    if others:
+        kinds = ", ".join(sorted(set(others)))
+        meta["note"] = f"Of its order of reading, what is {kinds} is not read ({len(others):,})."
     yield DocumentInfo("epub", title, meta)
     names = _contents(source, package, folder)
-    chapters = _spine(package, folder)
     # Neither the package document itself nor what is outside of the book is a chapter.
     missing = [one for one in chapters if one == path or one not in source.archive.names]
     for part in chapters:
@@ -45,6 +50,9 @@ def _chapter(source: Input, part: str, name: str) -> Iterator[Section]:
     data = source.archive.read(part)
     if not data:
         return
+    if part.endswith(".svg") or (b"<svg" in data[:_HEAD] and b"<html" not in data[:_HEAD]):
+        # A page that is a drawing.
+        data = b"<html><body>%s</body></html>" % data
     outline = Outline()
     named = False
     try:
@@ -108,15 +116,19 @@ def _manifest(package: _Element, folder: str) -> dict[str, tuple[str, str, str]]
     }
 
 
-def _spine(package: _Element, folder: str) -> list[str]:
-    """The pages in reading order, each once; navigation pages are left out."""
+def _spine(package: _Element, folder: str) -> tuple[list[str], list[str]]:
+    """The pages in reading order, each once, without navigation pages; and the media types of
+    what is there too and no page."""
     manifest = _manifest(package, folder)
     found: dict[str, None] = {}
+    others = []
     for one in _all(package, "itemref"):
         path, kind, properties = manifest.get(one.get("idref", ""), ("", "", ""))
         if kind in _PAGES and "nav" not in properties.split():
             found[path] = None
-    return list(found)
+        elif kind and kind not in _PAGES:
+            others.append(one_line(kind))
+    return list(found), others
 
 
 def _contents(source: Input, package: _Element, folder: str) -> dict[str, str]:
@@ -172,5 +184,5 @@ def _is_book(source: Input) -> bool:
 
 
 FORMAT = Format(
-    "epub", parse, extensions=(".epub",), sniff=sniff, needs=("lxml",), nests=True, version="2"
+    "epub", parse, extensions=(".epub",), sniff=sniff, needs=("lxml",), nests=True, version="3"
 )

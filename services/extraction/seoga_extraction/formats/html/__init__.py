@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from seoga.errors import ExtractionFailed, Reason
-from seoga.models import DocumentInfo
+from seoga.models import DocumentInfo, Section
 from seoga_extraction.format import Format, Input, Parsed, one_line
 from seoga_extraction.formats.html import confluence, storage
 from seoga_extraction.formats.html.attributes import few_attributes
+from seoga_extraction.formats.html.frames import frames
 from seoga_extraction.formats.html.relations import relations
 from seoga_extraction.formats.html.shallow import is_deep, shallow
-from seoga_extraction.formats.html.tree import MAX_DEPTH
+from seoga_extraction.formats.html.tree import MAX_DEPTH, inline
 from seoga_extraction.formats.html.walker import Walker
 
 if TYPE_CHECKING:
@@ -41,8 +43,10 @@ def parse(source: Input) -> Parsed:
     # Given as bytes: a str with an XML declaration inside is refused.
     root = _tree(text, parser)
     meta = {"charset": charset, **_meta(root), **relations(root)}
+    frames(root, lambda inner: _tree(few_attributes(inner), parser))
     if is_deep(root):
         root = _tree(shallow(text), parser)
+        frames(root, lambda inner: _tree(shallow(few_attributes(inner)), parser))
         meta["note"] = (
             f"Nested deeper than {MAX_DEPTH} elements; below that, text without structure."
         )
@@ -54,13 +58,25 @@ def parse(source: Input) -> Parsed:
     yield DocumentInfo("html", _title(root), source.noted(meta))
     body = root.find("body")
     try:
-        yield from Walker().walk(root if body is None else body)
+        yield from _walked(root if body is None else body)
     except RecursionError as error:
         raise ExtractionFailed(
             "The page is nested too deep: what stands below that is left out.",
             "Save it with fewer elements inside each other.",
             Reason.CORRUPT,
         ) from error
+
+
+def _walked(body: HtmlElement) -> Iterator[Section]:
+    """The sections; of a page that shows nothing without its programs, what it says instead."""
+    found = False
+    for section in Walker().walk(body):
+        found = True
+        yield section
+    if not found and (instead := list(body.iter("noscript"))):
+        for one in instead:
+            one.tag = "div"
+        yield from Walker().walk(body)
 
 
 def _meta(root: HtmlElement) -> dict[str, Any]:
@@ -91,7 +107,7 @@ def _title(root: HtmlElement) -> str:
     if title:
         return title
     first = next(iter(root.iter("h1")), None)
-    return one_line(first.text_content()) if first is not None else ""
+    return one_line(inline(first)) if first is not None else ""
 
 
 def sniff(source: Input) -> bool:
@@ -106,5 +122,5 @@ FORMAT = Format(
     sniff=sniff,
     text=True,
     needs=("lxml",),
-    version="7",
+    version="8",
 )

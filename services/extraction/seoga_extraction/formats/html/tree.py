@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import TYPE_CHECKING
+
+from seoga_extraction.formats.html.shown import chosen, drawn, field, ruby, written
 
 if TYPE_CHECKING:
     from lxml.html import HtmlElement
@@ -19,11 +22,8 @@ DROPPED = frozenset(
         "iframe",
         "object",
         "embed",
-        "svg",
         "canvas",
         "button",
-        "select",
-        "textarea",
         "dialog",
         "audio",
         "video",
@@ -60,14 +60,18 @@ INLINE = frozenset(
         "rb",
         "rt",
         "rp",
+        "rtc",
         "s",
         "samp",
+        "select",
         "small",
         "span",
         "strike",
         "strong",
         "sub",
         "sup",
+        "svg",
+        "textarea",
         "time",
         "tt",
         "u",
@@ -105,9 +109,11 @@ def _has_math(element: HtmlElement) -> bool:
 def inline(element: HtmlElement, depth: int = 0) -> str:
     """The text of inline content; `<br>` is a line end, code keeps back-ticks, images their alt."""
     if element.tag in _LEAVES:
-        return _leaf(element)
+        return _LEAVES[element.tag](element)
     if depth > MAX_DEPTH:
         return one_space("".join(element.itertext()))
+    if element.tag == "ruby":
+        return ruby(element, lambda part: inline(part, depth + 1))
     # White space of the source is one blank; only <br> breaks a line.
     parts = [one_space(element.text or "")]
     for child in element:
@@ -120,21 +126,6 @@ def inline(element: HtmlElement, depth: int = 0) -> str:
     if element.tag in ("code", "kbd", "samp", "tt") and text.strip() and "`" not in text:
         return f"`{text.strip()}`"
     return text
-
-
-_LEAVES = frozenset(("br", "img", "input", "math"))
-
-
-def _leaf(element: HtmlElement) -> str:
-    if element.tag == "br":
-        return "\n"
-    if element.tag == "img":
-        return str(element.get("alt", ""))
-    if element.tag == "math":
-        return _math(element)
-    if element.get("type", "").lower() != "checkbox":
-        return ""
-    return "[ ] " if element.get("checked") is None else "[x] "
 
 
 def _math(element: HtmlElement) -> str:
@@ -153,6 +144,17 @@ def _math(element: HtmlElement) -> str:
     return f"[math: {tex}]" if tex else ""
 
 
+_LEAVES: dict[str, Callable[[HtmlElement], str]] = {
+    "br": lambda _: "\n",
+    "img": lambda element: str(element.get("alt", "")),
+    "math": _math,
+    "input": field,
+    "select": chosen,
+    "textarea": written,
+    "svg": drawn,
+}
+
+
 def one_space(text: str) -> str:
     """Line ends of the source as blanks."""
     return re.sub(r"[ \t\r\n\f]+", " ", text)
@@ -165,8 +167,14 @@ def tidy(text: str) -> str:
 
 
 def has_block(element: HtmlElement) -> bool:
-    """Whether blocks stand inside."""
-    for one in element.iterdescendants():
-        if isinstance(one.tag, str) and one.tag not in INLINE and one.tag not in DROPPED:
-            return next(one.iterancestors("math"), None) is None
+    """Whether blocks stand inside that show; leaves have none."""
+    waiting = [iter(() if element.tag in _LEAVES else element)]
+    while waiting:
+        child = next(waiting[-1], None)
+        if child is None:
+            waiting.pop()
+        elif isinstance(child.tag, str) and child.tag not in _LEAVES and child.tag not in DROPPED:
+            if child.tag not in INLINE:
+                return True
+            waiting.append(iter(child))
     return False
