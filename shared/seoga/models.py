@@ -142,6 +142,10 @@ class Section:
         )
 
 
+# The key of `DocumentInfo.meta` for lines of it that could not be read: a list of sentences.
+FAULTS = "seoga.faults"
+
+
 @dataclass(frozen=True, slots=True)
 class DocumentInfo:
     """What is known of a document as a whole: first event of every extraction stream."""

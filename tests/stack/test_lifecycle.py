@@ -10,6 +10,7 @@ import pytest
 
 from seoga.kb import Kb, create_kb, load_kb
 from seoga.search.engine import SearchAnswer, SearchRequest, search
+from seoga.search.lint import lint
 from seoga.storage.database import open_writer, transaction
 from seoga.storage.records import STATED
 from seoga.wiring import Stack
@@ -273,6 +274,30 @@ def test_a_rule_of_the_config_speaks_for_files_that_cannot(shelf: Shelf) -> None
     assert [hit.path for hit in shelf.ask().hits] == ["new.md"]
     every = shelf.ask(search_all=True)
     assert every.hits[0].label == "[superseded → new.md; 2026-02-03]"
+
+
+def test_statements_that_cannot_be_read_are_warned_about_and_what_can_be_counts(
+    shelf: Shelf,
+) -> None:
+    new = "reference/new.md"
+    gone = f"status: superseded\nsuperseded_by: {new}\n"
+    tabs = gone.replace("s", "\ts", 1).replace("\ns", "\n\ts")
+    shelf.write(
+        **{
+            "tab.md": f"---\ntitle: A\n{tabs}---\n{OLD_BODY}",
+            "open.md": f"---\n{gone}\n# Secret\n\n{OLD_BODY}",
+            "plain.txt": OLD_BODY,
+            "plain.txt.seoga.yaml": f"{gone}reazon: age\n",
+            new: NEW_MADR,
+        }
+    )
+    result = shelf.stack.indexing.run_kb(shelf.kb)
+    (told,) = result.warnings
+    assert told.startswith("3 documents state something that cannot be read; seoga lint lists all")
+    assert [hit.path for hit in shelf.ask().hits] == [new]
+    named = {one.document for one in lint(shelf.kb).problems if one.kind == "unreadable"}
+    assert named == {"docs/tab.md", "docs/open.md", "docs/plain.txt"}
+    assert shelf.stack.indexing.run_kb(shelf.kb).warnings == ()
 
 
 def test_an_index_from_before_learns_the_statements_without_new_vectors(

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from seoga.errors import Reason
-from seoga.models import Chunk, DocumentInfo, FileState, Section, Stage
+from seoga.models import FAULTS, Chunk, DocumentInfo, FileState, Section, Stage
 from seoga.storage.packing import PackedFile, pack
 from seoga.storage.records import STATED, FileRow, PreparedChunk, PreparedFile, Tokens
 from seoga.storage.spoken import heading_text, said_text, title_text
@@ -16,6 +16,8 @@ from seoga.text.tokens import index_text
 from seoga_indexer.beside import shortened
 from seoga_indexer.chunking import assemble, chunk_document
 from seoga_indexer.statements import statements_of
+
+_OURS = frozenset((STATED, FAULTS))
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +68,7 @@ def prepare(draft: Draft) -> PreparedFile | FileRow:
 
 def _with_statements(draft: Draft) -> dict[str, Any]:
     """The document's metadata; what it says of its own life is ours to write."""
-    meta = {key: value for key, value in draft.info.meta.items() if key != STATED}
+    meta = {key: value for key, value in draft.info.meta.items() if key not in _OURS}
     if stated := statements_of(draft.info, draft.sections, draft.row.path):
         meta[STATED] = stated
     return meta

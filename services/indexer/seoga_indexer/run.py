@@ -197,6 +197,12 @@ class Run:
 
     def _tidy(self) -> None:
         """What comes after the work; the next run does it where this one was stopped."""
+        if faulty := self._done.faulty:
+            some = "1 document states" if faulty == 1 else f"{faulty} documents state"
+            which = "; ".join(self._done.faults)
+            self._warnings.append(
+                f"{some} something that cannot be read; seoga lint lists all ({which})"
+            )
         cancelled = self._order.cancel.is_set
         while not cancelled() and self._store.sweep_generations() >= SWEPT:
             pass

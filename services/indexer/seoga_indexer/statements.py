@@ -10,10 +10,10 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from seoga.models import DocumentInfo, Section, SectionKind
+from seoga.models import FAULTS, DocumentInfo, Section, SectionKind
 from seoga.storage.records import SIDECAR
 
-STATEMENTS_VERSION: Final = "2"
+STATEMENTS_VERSION: Final = "3"
 # Bounds: statements are short and stand at the top, whatever a hostile file says.
 MOST: Final = 24
 LONGEST: Final = 300
@@ -21,6 +21,8 @@ _PREAMBLE_SECTIONS = 8
 _PREAMBLE_LINES = 80
 _SECTION_LINES = 8
 _DEEPEST = 3
+# Not what it says, but that it cannot be read.
+FAULT: Final = "fault"
 
 # Keys without case, spaces, hyphens and underscores.
 _STATUS = ("status", "adrstatus", "docstatus", "documentstatus", "decisionstatus", "상태")
@@ -69,6 +71,8 @@ _FLAGS = frozenset(
         *("rejected", "draft"),
     )
 )
+# Keys of a file beside another that people may write for themselves.
+_NOTES = frozenset(("title", "note", "notes", "comment", "author", "lifecycle", "제목", "비고"))
 _TRUE = frozenset(("true", "yes", "on", "1"))
 _STATUS_HEADINGS = frozenset((*_STATUS, "문서상태"))
 _LINK_HEADINGS = frozenset(
@@ -78,7 +82,7 @@ _LINK_HEADINGS = frozenset(
     )
 )
 # Without one of these a document states nothing of its life.
-_TELLING = frozenset(("status", "by", "of", "either", "reason", "line", "id"))
+_TELLING = frozenset(("status", "by", "of", "either", "reason", "line", "id", FAULT))
 
 _LINE = re.compile(r"[\s>*+\-_]{0,12}([^\W\d_][^::|]{0,38}?)[\s*_]{0,4}[::][\s*_]{0,4}(\S.*)")
 _MARKS = re.compile(r"^[\s>*+\-_#]{1,12}")
@@ -96,16 +100,24 @@ Statements = list[list[str]]
 def statements_of(info: DocumentInfo, sections: Sequence[Section], path: str = "") -> Statements:
     """Pairs of a field and its text, each pair once: `status`, `by` and `of` (references to what
     replaced it and what it replaces), `either` (one of the two), `reason`, `line` (a sentence about
-    either), `date`, `created`, `until` (since when it is retired), `id`. Empty when it states
-    nothing. Linear in the number of sections; at most MOST pairs of LONGEST code points."""
+    either), `date`, `created`, `until` (since when it is retired), `id`; `fault`: what of this
+    could not be read. Empty when it states nothing. Linear in the number of sections; at most MOST
+    pairs of LONGEST code points."""
     found: dict[tuple[str, str], None] = {}
     if path.casefold().endswith(SIDECAR):
-        sources: Iterable[tuple[str, str]] = _sidecar(sections)
+        name = path.rpartition("/")[2]
+        said = _sidecar(sections)
+        # It is told of the file that it speaks of.
+        sources: Iterable[tuple[str, str]] = (
+            (field, f"{name}: {text}" if field == FAULT else text) for field, text in said
+        )
     else:
         keys = list(_of_keys(info.meta))
         # The text of a page has lost where its links lead; its metadata has not.
         linked = {field for field, _ in keys if field in ("by", "of") and info.format == "html"}
-        sources = (*keys, *(pair for pair in _of_text(sections) if pair[0] not in linked))
+        faults = ((FAULT, str(one)) for one in info.meta.get(FAULTS, ()))
+        below = (pair for pair in _of_text(sections) if pair[0] not in linked)
+        sources = (*faults, *keys, *below)
     for field, text in sources:
         if text and len(found) < MOST:
             found[field, text[:LONGEST]] = None
@@ -206,7 +218,7 @@ def _bare(line: str) -> str:
 
 
 def _sidecar(sections: Sequence[Section]) -> Iterator[tuple[str, str]]:
-    """`key: value` and `key:` with items below, as YAML has them; anything else is passed over."""
+    """`key: value` and `key:` with items below, as YAML has them; anything else is a fault."""
     key = ""
     lines = [line for section in sections[:_PREAMBLE_SECTIONS] for line in _lines(section)]
     for line in lines[:_PREAMBLE_LINES]:
@@ -217,9 +229,19 @@ def _sidecar(sections: Sequence[Section]) -> Iterator[tuple[str, str]]:
             name, _, value = text.partition(":")
             key = _plain(name)
             value = value.split(" #", 1)[0].strip()
+            if not _understood(key):
+                yield FAULT, f"key {name.strip()[:40]!r} is not known."
+            elif value.count("[") != value.count("]"):
+                yield FAULT, f"list {value[:60]!r} has no end."
             listed = value.startswith("[") and value.endswith("]")
             for one in value[1:-1].split(",") if listed else [value]:
                 yield from _pair(key, one.strip("\"' "))
+        elif text and not text.startswith(("#", "```")) and text not in ("---", "..."):
+            yield FAULT, f"line {text[:60]!r} is no key with a value."
+
+
+def _understood(key: str) -> bool:
+    return key in _FIELDS or key in _FLAGS or key in _FAMILY or key in _NOTES
 
 
 def _lines(section: Section) -> list[str]:

@@ -12,7 +12,7 @@ from seoga.errors import Reason
 from seoga.models import FileState
 from seoga.storage.documents import DocumentStore
 from seoga.storage.packing import PackedFile
-from seoga.storage.records import FileRow, Kept, Touch
+from seoga.storage.records import STATED, FileRow, Kept, Touch
 from seoga_indexer.outcome import (
     Barrier,
     Gone,
@@ -27,6 +27,7 @@ from seoga_indexer.outcome import (
     Vectors,
 )
 from seoga_indexer.progress import Reporter
+from seoga_indexer.statements import FAULT
 
 T = TypeVar("T")
 
@@ -34,6 +35,7 @@ T = TypeVar("T")
 MAX_FILES = 2048
 MAX_CHARS = 4_000_000
 MOST_TROUBLES = 100
+MOST_FAULTS = 3
 # A batch waits this long where more is coming all the time, and half a second where it is not. On
 # a slow machine it waits as long as the last one took to write, or most time would go into common
 # terms.
@@ -51,6 +53,8 @@ class Done:
     chunks: int = 0
     tried: int = 0
     tried_failed: int = 0
+    faulty: int = 0
+    faults: list[str] = field(default_factory=list)
     missing: list[str] = field(default_factory=list)
     troubles: list[str] = field(default_factory=list)
 
@@ -58,6 +62,15 @@ class Done:
         """Remembers the first files that gave no text, with why."""
         if len(self.troubles) < MOST_TROUBLES:
             self.troubles.append(f"{name}: {reason}" + (f" ({detail})" if detail else ""))
+
+    def statements(self, row: FileRow) -> None:
+        """Remembers the first files whose statements about their own life cannot all be read."""
+        told = [text for field, text in row.meta.get(STATED, ()) if field == FAULT]
+        self.faulty += bool(told)
+        if told and len(self.faults) < MOST_FAULTS:
+            name = row.path.rpartition("/")[2]
+            said = told[0].removeprefix(f"{name}: ")
+            self.faults.append(f"{row.label}/{row.path}: {said}")
 
 
 class Writer:
@@ -109,6 +122,7 @@ class Writer:
     @take.register
     def _(self, message: Text) -> None:
         chunks = len(message.packed.chunks)
+        self.done.statements(message.packed.row)
         self._add(self._texts, message.packed)
         self._chars += message.packed.chars
         self.done.indexed += 1

@@ -128,7 +128,7 @@ def _literal(text: str) -> str:
 def glob_pattern(glob: str) -> re.Pattern[str]:
     """A path glob as a pattern for `fullmatch`: `*` and `?` stay within a segment, `**` crosses
     them, a glob without a slash is about the file's name. `./` before it says nothing, `/` behind
-    it means all below. Case does not matter."""
+    it means all below; brackets and braces are themselves. Case does not matter."""
     while glob.startswith("./"):
         glob = glob[2:].lstrip("/")
     if glob.endswith("/") and glob.strip("/"):
@@ -143,10 +143,10 @@ def glob_pattern(glob: str) -> re.Pattern[str]:
 _GLOB: Final = {"**/": "(?:.*/)?", "/**": "(?:/.*)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
 
 
-def boosted(factors: dict[str, float], path: str) -> float:
+def boosted(factors: dict[str, float], label: str, path: str) -> float:
     """The product of the factors of `search.pathBoosts` whose globs match."""
     out = 1.0
     for glob, factor in factors.items():
-        if glob_pattern(glob).fullmatch(path):
+        if path_filter(glob)(label, path):
             out *= factor
     return out

@@ -245,14 +245,13 @@ class KbSearch:
         if not factors:
             return
         files = {each.file_id for each in candidates}
-        paths = dict(
-            self.conn.execute(
-                "SELECT id, path FROM files WHERE id IN (SELECT value FROM json_each(?))",
-                (json.dumps(sorted(files)),),
-            )
+        rows = self.conn.execute(
+            "SELECT id, label, path FROM files WHERE id IN (SELECT value FROM json_each(?))",
+            (json.dumps(sorted(files)),),
         )
+        names = {file: (label, path) for file, label, path in rows}
         for each in candidates:
-            each.boost = boosted(factors, paths[each.file_id])
+            each.boost = boosted(factors, *names[each.file_id])
             each.rank_score *= each.boost
 
     def _scored(self, candidates: Sequence[Candidate], tracks: Tracks) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from seoga.kb import Kb
-from seoga.search.filters import glob_pattern
+from seoga.search.filters import path_filter
 from seoga.search.nameindex import NameIndex
 from seoga.search.names import Name, Names, find_names, wanted_by
 from seoga.search.references import Reference
@@ -160,19 +160,29 @@ def _resolved(conn: sqlite3.Connection, kb: Kb, commit: int, held: _Held) -> Lif
     edges: dict[Edge, None] = {}
     dangling: list[tuple[int, Reference]] = []
     for file_id, one in stated.items():
+        lost: list[Reference] = []
         for reference, replaces in (
             *((each, False) for each in one.stated.by),
             *((each, True) for each in one.stated.of),
         ):
             found = names.resolve(reference, one.name)
             if found is None:
-                if not (reference.loose or reference.outside):
-                    dangling.append((file_id, reference))
+                lost += [] if reference.outside else [reference]
             elif found.id not in sidecars:
                 edges[Edge(found.id, file_id) if replaces else Edge(file_id, found.id)] = None
+        dangling += ((file_id, each) for each in _missed(one.stated, lost))
     meanings = {file_id: one.stated for file_id, one in stated.items()}
     graph = Graph(meanings, tuple(edges))
     return Lifecycle(commit, meanings, names, graph, sidecars, tuple(dangling))
+
+
+def _missed(stated: Stated, lost: Sequence[Reference]) -> list[Reference]:
+    """Those of the references that named nothing which were meant to name something: not words of
+    a sentence, unless they are all that a retired document says of its successor."""
+    meant = [each for each in lost if not each.loose]
+    if meant or stated.standing is not Standing.RETIRED or not stated.by:
+        return meant
+    return list(stated.by[-1:]) if all(each in lost for each in stated.by) else []
 
 
 class _Told(NamedTuple):
@@ -211,13 +221,13 @@ def _ruled(
     """The same with what the rules of the KB's config say; a rule speaks where the document itself
     does not."""
     yield from stated.items()
-    rules = [(glob_pattern(rule.path).fullmatch, rule.pairs()) for rule in kb.config.lifecycle]
+    rules = [(path_filter(rule.path), rule.pairs()) for rule in kb.config.lifecycle]
     if not rules:
         return
     for file_id, label, path in conn.execute("SELECT id, label, path FROM files").fetchall():
         if file_id in stated and stated[file_id].stated.word:
             continue
-        pairs = next((pairs for matches, pairs in rules if matches(path)), None)
+        pairs = next((pairs for matches, pairs in rules if matches(label, path)), None)
         if pairs:
             yield file_id, _Told(Name(file_id, label, path), understood(pairs))
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import starmap
 from typing import Any, Final
 
 from seoga.kb import Kb
 from seoga.search.engine import SearchRequest, search
-from seoga.search.filters import glob_pattern
+from seoga.search.filters import path_filter
 from seoga.search.lifecycle import LIFECYCLES, Lifecycle, Problem, today
 from seoga.search.readers import reading
 from seoga.search.statuses import REPLACED, Standing, day_in
@@ -82,6 +83,8 @@ def _relations(life: Lifecycle) -> Iterator[Problem]:
 def _statuses(life: Lifecycle) -> Iterator[Problem]:
     for file_id, stated in life.stated.items():
         name = life.document(file_id)
+        for fault in stated.faults:
+            yield Problem("unreadable", name, fault)
         if stated.standing is Standing.UNKNOWN:
             yield Problem("unknown_status", name, f"The status {stated.word!r} is not known.")
         if stated.word and not (stated.date or stated.until):
@@ -95,12 +98,19 @@ def _statuses(life: Lifecycle) -> Iterator[Problem]:
 
 def _rules(conn: sqlite3.Connection, kb: Kb) -> Iterator[Problem]:
     """What is wrong with the rules of the config."""
-    if not kb.config.lifecycle:
+    config = kb.config
+    if not (config.lifecycle or config.search.path_boosts):
         return
-    paths = [path for (path,) in conn.execute("SELECT path FROM files")]
-    for at, rule in enumerate(kb.config.lifecycle):
-        name, matches = f"config.json: lifecycle[{at}]", glob_pattern(rule.path).fullmatch
-        if not any(map(matches, paths)):
+    files = conn.execute("SELECT label, path FROM files").fetchall()
+
+    def nothing(glob: str) -> bool:
+        return not any(starmap(path_filter(glob), files))
+
+    for glob in filter(nothing, config.search.path_boosts):
+        yield Problem("rule", "config.json: search.pathBoosts", f"{glob!r} matches no document.")
+    for at, rule in enumerate(config.lifecycle):
+        name = f"config.json: lifecycle[{at}]"
+        if nothing(rule.path):
             yield Problem("rule", name, f"Its path {rule.path!r} matches no document.")
         for key, day in (("date", rule.date), ("supersededOn", rule.superseded_on)):
             if day and not day_in(day):

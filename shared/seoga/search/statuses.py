@@ -27,7 +27,8 @@ class Standing(StrEnum):
 class Stated:
     """The statements of one document, understood. `word` is its status in one word, as it is
     shown; `by` names what replaced it, `of` what it replaces; `date` is its own, `until` when it
-    was retired (both ISO days, or ""). `took_effect`: False for what was never in force."""
+    was retired (both ISO days, or ""). `took_effect`: False for what was never in force; `faults`:
+    what of its statements could not be read."""
 
     word: str = ""
     standing: Standing = Standing.LIVE
@@ -37,6 +38,7 @@ class Stated:
     until: str = ""
     ids: tuple[str, ...] = ()
     took_effect: bool = True
+    faults: tuple[str, ...] = ()
 
 
 def _words(standing: Standing, text: str) -> dict[str, Standing]:
@@ -87,9 +89,12 @@ _LOOKED_AT = 6
 _NEGATIONS = frozenset(("not", "never", "no"))
 _HEDGES = frozenset(("partially", "partly", "be", "soon", "yet", "longer", "almost", "nearly"))
 _KOREAN_END = r"(?:됨|됐음|된|되었음|되었습니다|됐습니다|함|하였음|했음|처리|처리됨|완료|문서)?"
-_KOREAN_GONE = re.compile(
-    r"(?:폐기|폐지|대체|철회|반려|기각|취소|만료|종료|실효|중단|중지|무효|파기|해지|보관)"
-    + _KOREAN_END
+_KOREAN_ENDS = "(?:폐기|폐지|대체|철회|반려|기각|취소|만료|종료|실효|중단|중지|무효|파기|해지|보관)"
+_KOREAN_GONE = re.compile(_KOREAN_ENDS + _KOREAN_END)
+# "취소 규정 승인": what is approved is a paper about cancelling. "승인 취소" takes it back.
+_KOREAN_PAPER = re.compile(
+    _KOREAN_ENDS
+    + r" (?:규정|규칙|정책|절차|지침|기준|방침|계획|안내|요청|신청|사유|조건|양식|안건)"
 )
 # Words after a Korean one that take it back or put it off.
 _KOREAN_HEDGE = re.compile(r"\s*(?:(?:되|하)지\s*(?:않|못)|아님|아닌|예정|검토|안\s*됨|할)")
@@ -162,6 +167,7 @@ class _Reading:
         self.dates: dict[str, str] = {}
         self.ids: dict[str, None] = {}
         self.either: dict[Reference, None] = {}
+        self.faults: list[str] = []
 
     def take(self, field: str, text: str) -> None:
         if field in ("status", "line"):
@@ -180,10 +186,16 @@ class _Reading:
         elif field == "reason":
             self._relations(text)
             self._instead(text)
-        elif field == "id":
-            self.ids[text[:60]] = None
         elif field in ("date", "created", "until"):
             self.dates.setdefault(field, day_in(text))
+        else:
+            self._named(field, text)
+
+    def _named(self, field: str, text: str) -> None:
+        if field == "id":
+            self.ids[text[:60]] = None
+        elif field == "fault":
+            self.faults.append(text)
 
     def _status(self, text: str) -> None:
         word, standing = status_of(text)
@@ -263,6 +275,7 @@ class _Reading:
             self.dates.get("until", ""),
             tuple(self.ids),
             self.word not in _NEVER,
+            tuple(self.faults),
         )
 
 
@@ -311,6 +324,8 @@ def _in_a_clause(text: str) -> tuple[str, Standing]:
         if lowered.startswith(phrase):
             return phrase, standing
     for at, word in enumerate(words[:_LOOKED_AT]):
+        if _KOREAN_PAPER.match(" ".join(words[at : at + 2])) or _taken_back(words[at : at + 3]):
+            continue
         standing = _meaning(word)
         if standing is not Standing.UNKNOWN:
             before, after = words[at - 1] if at else "", " ".join(words[at + 1 : at + 3])
@@ -319,6 +334,12 @@ def _in_a_clause(text: str) -> tuple[str, Standing]:
                 break
             return word, standing
     return " ".join(words[:3]), Standing.UNKNOWN
+
+
+def _taken_back(words: Sequence[str]) -> bool:
+    paper = _KOREAN_PAPER.match(" ".join(words[1:]))
+    korean = "가" <= words[0][0] <= "힣" and _meaning(words[0]) is Standing.LIVE
+    return korean and len(words) > 1 and not paper and bool(_KOREAN_GONE.fullmatch(words[1]))
 
 
 def _meaning(word: str) -> Standing:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seoga.models import Place, SectionKind
+from seoga.models import FAULTS, Place, SectionKind
 from seoga_extraction.formats.markdown.blocks import Reader, plain
 from seoga_extraction.formats.markdown.front_matter import read_yaml, split_front_matter
 
@@ -182,3 +182,41 @@ def test_anchors_of_headings_are_left_out(read: Reading, anchor: str) -> None:
 def test_code_in_a_heading_is_no_anchor(read: Reading) -> None:
     got = read("a.md", "## `useState({})` and {}\n")
     assert got.sections[0].heading_path == ("useState({}) and {}",)
+
+
+@pytest.mark.parametrize(
+    ("front", "status", "told"),
+    [
+        ("title: A\n\tstatus: superseded", "superseded", "Line 3 of the front matter is indented"),
+        ("\tstatus: superseded", "superseded", "Line 2 of the front matter is indented"),
+        ("status:superseded\ntitle: A", "superseded", "Line 2 of the front matter lacks a space"),
+        ("status:\tsuperseded", "superseded", ""),
+        ("title: A\nstatus superseded", None, "Line 3 of the front matter is no key"),
+        (
+            "title: A\nstatus: final\nsuperseded_by: [a.md",
+            "final",
+            "Line 4 of the front matter has",
+        ),
+        ("title: A\n  and more of it\nstatus: final # said\n# status: gone", "final", ""),
+        ("tags:\n- a\n- b: c\nstatus: final", "final", ""),
+        ("text: |\n  status: gone\nstatus: final", "final", ""),
+    ],
+)
+def test_what_of_front_matter_cannot_be_read_is_told_and_the_rest_is_read(
+    front: str, status: str | None, told: str
+) -> None:
+    meta, first = split_front_matter(["---", *front.split("\n"), "---", "body"])
+    assert first == len(front.split("\n")) + 2
+    assert meta.get("status") == status
+    faults = meta.get(FAULTS, [])
+    assert len(faults) == bool(told)
+    assert not told or faults[0].startswith(told)
+
+
+def test_front_matter_without_an_end_is_text_and_told() -> None:
+    meta, first = split_front_matter(["---", "status: superseded", "", "# Title"])
+    assert (first, len(meta[FAULTS])) == (0, 1)
+    # A rule at the top is no front matter, nor is a comment between rules.
+    assert split_front_matter(["---", "", "Some prose: with a colon."]) == ({}, 0)
+    broken, first = split_front_matter(["+++", "status = superseded", "+++", "body"])
+    assert (first, "no TOML" in broken[FAULTS][0]) == (0, True)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from seoga.models import DocumentInfo, Section, SectionKind
 from seoga.search.references import references_in, values_in
 from seoga.search.statuses import Standing, day_in, status_of, understood
-from seoga_indexer.statements import LONGEST, MOST, statements_of
+from seoga_indexer.statements import FAULT, LONGEST, MOST, statements_of
 
 INFO = DocumentInfo("markdown")
 
@@ -32,6 +32,37 @@ def test_program_text_states_nothing() -> None:
 def test_a_status_section_deep_inside_is_about_something_else() -> None:
     deep = section("Superseded by 5.", "A", "B", "C", "Status")
     assert statements_of(INFO, [deep]) == []
+
+
+def test_what_a_file_beside_another_says_in_no_known_form_is_told() -> None:
+    lines = "# of ours\nstatuz: superseded\nsuperseded_by: [new.md\nold since May\nnote: kept"
+    found = statements_of(
+        INFO, [section(f"```yaml\n{lines}\nstatus: retired\n```")], "a.pdf.seoga.yaml"
+    )
+    assert [text for field, text in found if field == FAULT] == [
+        "a.pdf.seoga.yaml: key 'statuz' is not known.",
+        "a.pdf.seoga.yaml: list '[new.md' has no end.",
+        "a.pdf.seoga.yaml: line 'old since May' is no key with a value.",
+    ]
+    assert understood(found).word == "retired"
+    assert len(understood(found).faults) == 3
+
+
+@pytest.mark.parametrize(
+    ("text", "standing"),
+    [
+        ("취소 규정 승인", Standing.LIVE),
+        ("환불 및 취소 절차 초안", Standing.DRAFT),
+        ("폐기 기준 시행", Standing.LIVE),
+        ("취소", Standing.RETIRED),
+        ("폐기 (2024-01-01)", Standing.RETIRED),
+        ("승인 취소", Standing.RETIRED),
+        ("폐기된 규정", Standing.RETIRED),
+        ("취소 규정 폐지", Standing.RETIRED),
+    ],
+)
+def test_a_paper_about_cancelling_is_not_cancelled(text: str, standing: Standing) -> None:
+    assert status_of(text)[1] is standing
 
 
 def test_a_hostile_document_states_no_more_than_the_bound() -> None:

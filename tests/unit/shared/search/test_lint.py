@@ -45,6 +45,47 @@ def test_lint_names_every_fault(shelf: Shelf) -> None:
     assert report.errors == 4
 
 
+def test_a_successor_in_words_that_name_nothing_leads_nowhere(shelf: Shelf) -> None:
+    dated = ["date", "2026-01-01"]
+    words = "Superseded by the Handbook of Travel"
+    shelf.put("old.md", "One.", states=[["status", words], dated])
+    shelf.put(
+        "prose.md", "Two.", states=[["status", "accepted"], ["line", "Replaces old habits"], dated]
+    )
+    problems = [one for one in lint(shelf.kb).problems if one.kind == "dangling"]
+    assert [(one.document, "Handbook of Travel" in one.message) for one in problems] == [
+        ("docs/old.md", True)
+    ]
+    shelf.put("new.md", "Three.", title="The Handbook of Travel")
+    assert "dangling" not in {kind for kind, _ in kinds(lint(shelf.kb))}
+
+
+def test_what_cannot_be_read_is_named(shelf: Shelf) -> None:
+    shelf.put("tabs.md", "One.", states=[["fault", "Line 2 of the front matter is odd."]])
+    (problem,) = lint(shelf.kb).problems
+    assert problem == ("unreadable", "docs/tabs.md", "Line 2 of the front matter is odd.")
+
+
+def test_globs_of_the_config_may_begin_with_a_label_and_are_told_when_nothing_matches(
+    make_shelf: Callable[..., Shelf],
+) -> None:
+    rules = [
+        {"path": "docs/old/**", "status": "retired", "date": "2020-01-01"},
+        {"path": "docs/[o]ld/{a,b}.md", "status": "retired"},
+    ]
+    boosts = {"docs/new/**": 2.0, "elsewhere/**": 3.0}
+    shelf = make_shelf(lifecycle=rules, search={"pathBoosts": boosts})
+    shelf.put("old/a.md", "Herons nest in May.")
+    shelf.put("new/a.md", "Herons nest in June.")
+    (hit,) = shelf.search("herons nest", mode="bm25", explain=True).hits
+    assert (hit.path, hit.why["boost"]) == ("new/a.md", 2.0)
+    told = [(one.document, one.message) for one in lint(shelf.kb).problems if one.kind == "rule"]
+    assert told == [
+        ("config.json: lifecycle[1]", "Its path 'docs/[o]ld/{a,b}.md' matches no document."),
+        ("config.json: search.pathBoosts", "'elsewhere/**' matches no document."),
+    ]
+
+
 def test_a_document_that_its_own_title_does_not_find_is_named(shelf: Shelf) -> None:
     for n in range(12):
         shelf.put(f"{n}.md", "Quarterly budget planning, quarterly budget planning.", title="Notes")
