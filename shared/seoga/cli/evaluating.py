@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -19,7 +19,7 @@ from seoga.cli.options import (
     opened_engine,
     opened_stack,
 )
-from seoga.cli.output import emit, show
+from seoga.cli.output import emit, say, show
 from seoga.cli.progress import ProgressView
 from seoga.cli.stopping import stop_event
 from seoga.cli.targets import one_kb
@@ -30,14 +30,21 @@ if TYPE_CHECKING:
 
     from seoga.contracts.embedding import Embedding
     from seoga.kb import Kb
-    from seoga.search.comparing import Ask, Scores
+    from seoga.search.comparing import Ask, Judged, Scores
     from seoga.search.evalpage import Compared
     from seoga.search.request import SearchRequest
     from seoga.settings import Settings
     from seoga.wiring import Stack
 
 _CACHE = "eval"
+# Expected documents that are not there: so many are named.
+_NAMED = 10
 
+_FOLDER_HELP = (
+    "A folder with corpus.jsonl, queries.jsonl and qrels.jsonl, or a table of your own questions"
+    " (tabs: question, document, must_contain, type; a dash for the document of a question that is"
+    " to be refused)."
+)
 Compare = Annotated[
     list[str] | None,
     typer.Option("--compare", help="Ask again so, e.g. mode=bm25 or mode=auto,fusion=rrf."),
@@ -52,10 +59,7 @@ def register(app: typer.Typer) -> None:
 def evaluate(
     folder: Annotated[
         Path,
-        typer.Argument(
-            help="A folder with corpus.jsonl, queries.jsonl and qrels.jsonl, or a table of your"
-            " own questions (tabs: question, document, must_contain, type)."
-        ),
+        typer.Argument(help=_FOLDER_HELP),
     ],
     *,
     mode: Mode = "auto",
@@ -83,21 +87,22 @@ def evaluate(
     _must_be_there(folder)
     chosen = chosen_settings(base_path)
     asked = variants(SearchRequest("", mode=mode, fusion=fusion or ""), compare or ())
+    lost: list[str] = []
     with opened_stack(chosen) as stack:
         if folder.is_file():
             kb = one_kb(chosen.base_path, path, config)
-            found, kinds = _own(folder, kb, stack, asked)
+            found, kinds, lost = _own(folder, kb, stack, asked)
         else:
             found, kinds = _benchmark([folder, *(beside or ())], chosen, stack, asked)
     measure = "mrr_at_10" if folder.is_file() else "ndcg_at_10"
     first = next(iter(found))
     if not (compare or report):
-        _show(found[first].means, as_json)
+        _show(found[first].means, as_json, lost)
         return 0
     compared = _compared(folder.stem, measure, found, kinds)
     if report is not None:
         _write(report, compared)
-    _show_compared(compared, as_json)
+    _show_compared(compared, as_json, lost)
     return 0
 
 
@@ -133,17 +138,41 @@ def _benchmark(
 
 def _own(
     file: Path, kb: Kb, stack: Stack, asked: Mapping[str, SearchRequest]
-) -> tuple[dict[str, _Outcome], dict[str, str]]:
-    from seoga.search.comparing import ask_judged, kind_of, read_judged
+) -> tuple[dict[str, _Outcome], dict[str, str], list[str]]:
+    from seoga.search.comparing import ask_judged, kind_of, missing, read_judged
 
     judged = read_judged(file)
+    lost = missing(judged, _documents(kb))
+    _tell(judged, lost, kb)
     out = {}
     for name, request in asked.items():
         embedding = None if request.mode == "bm25" else stack.embedding
-        scores = ask_judged(judged, request, _asking(kb, embedding))
+        scores = ask_judged(judged, request, _asking(kb, embedding), lost)
         out[name] = _Outcome(scores, {})
     kinds = {str(n): one.kind or kind_of(one.question) for n, one in enumerate(judged, 1)}
-    return out, kinds
+    return out, kinds, sorted(lost)
+
+
+def _documents(kb: Kb) -> list[str]:
+    from seoga.search.readers import reading
+
+    with reading(kb.db_path) as conn:
+        return [name for (name,) in conn.execute("SELECT label || '/' || path FROM files")]
+
+
+def _tell(judged: Sequence[Judged], lost: frozenset[str], kb: Kb) -> None:
+    """Names what is expected and not there: nothing finds it, which is no fault of a search."""
+    if not lost:
+        return
+    out = sum(bool(one.documents) and lost.issuperset(one.documents) for one in judged)
+    if out == len(judged):
+        raise InvalidArgument(
+            f"{kb.name} holds none of the documents of the table (first: {min(lost)})",
+            "Documents are named as in a hit, label/path, or by the end of that.",
+        )
+    names = ", ".join(sorted(lost)[:_NAMED]) + (", ..." if len(lost) > _NAMED else "")
+    some = "1 question is" if out == 1 else f"{out} questions are"
+    say(f"Not in {kb.name}: {names}; {some} left out.")
 
 
 def _asking(kb: Kb, embedding: Embedding | None) -> Ask:
@@ -178,21 +207,21 @@ def _write(file: Path, compared: Compared) -> None:
         raise InvalidArgument(f"{file} cannot be written: {error.strerror}") from error
 
 
-def _show(figures: Mapping[str, float], as_json: bool) -> None:
+def _show(figures: Mapping[str, float], as_json: bool, lost: Sequence[str] = ()) -> None:
     if as_json:
-        emit(dict(figures))
+        emit({**figures, **({"missing": list(lost)} if lost else {})})
         return
     for name, value in figures.items():
         show(f"{name:<14} {value:.4f}" if isinstance(value, float) else f"{name:<14} {value}")
 
 
-def _show_compared(found: Compared, as_json: bool) -> None:
+def _show_compared(found: Compared, as_json: bool, lost: Sequence[str]) -> None:
     from dataclasses import asdict
 
     from seoga.search.evalpage import difference_line
 
     if as_json:
-        emit(asdict(found))
+        emit({**asdict(found), **({"missing": list(lost)} if lost else {})})
         return
     for name, figures in found.means.items():
         show(name)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable, Mapping, Sequence
+import unicodedata
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
@@ -16,6 +17,8 @@ from seoga.search.query import analyse
 from seoga.search.request import FUSIONS, MODES, SearchAnswer, SearchRequest
 
 RESAMPLES: Final = 2_000
+# Of a table: no document answers this.
+NOTHING: Final = "-"
 _DEPTH: Final = 10
 _PASSAGES: Final = 5
 _QUESTION: Final = ("?", "까", "까요", "나요", "는가", "인가", "는지")
@@ -27,7 +30,8 @@ Ask = Callable[[SearchRequest], SearchAnswer]
 @dataclass(frozen=True, slots=True)
 class Judged:
     """A question of a team: any of `documents` answers it (a path, or the end of one), and
-    `must_contain`, where given, stands in one of the first five passages."""
+    `must_contain`, where given, stands in one of the first five passages. Without documents it is
+    one that nothing answers, to be refused."""
 
     question: str
     documents: tuple[str, ...]
@@ -52,8 +56,8 @@ class Difference:
 
 
 def read_judged(file: Path) -> list[Judged]:
-    """A table with the columns question, document (several: separated by |) and, where wanted,
-    must_contain and type. Raises InvalidArgument naming the line."""
+    """A table with the columns question, document (several: separated by |; none, or a dash: to be
+    refused) and, where wanted, must_contain and type. Raises InvalidArgument naming the line."""
     try:
         with open_text(file, "utf-8-sig", newline="") as lines:
             rows = list(csv.reader(lines, delimiter="\t", quoting=csv.QUOTE_NONE))
@@ -70,9 +74,17 @@ def read_judged(file: Path) -> list[Judged]:
         if not any(field.strip() for field in row):
             continue
         values = dict(zip(names, (field.strip() for field in row), strict=False))
-        documents = tuple(filter(None, values.get("document", "").split("|")))
-        if not values["question"] or not documents:
-            raise InvalidArgument(f"{file}, line {number}: a question and a document are needed")
+        if not values["question"] or "document" not in values:
+            raise InvalidArgument(
+                f"{file}, line {number}: a question and a document are needed",
+                f"Where nothing answers it, {NOTHING} stands for the document.",
+            )
+        given = (name.strip() for name in values["document"].split("|"))
+        documents = tuple(name for name in given if name not in ("", NOTHING))
+        if not documents and values.get("must_contain"):
+            raise InvalidArgument(
+                f"{file}, line {number}: what is to be refused can contain nothing"
+            )
         out.append(
             Judged(
                 values["question"],
@@ -97,12 +109,30 @@ def _together(rows: Sequence[Judged]) -> list[Judged]:
     return list(out.values())
 
 
-def ask_judged(judged: Sequence[Judged], like: SearchRequest, ask: Ask) -> dict[str, Any]:
+def missing(judged: Sequence[Judged], documents: Iterable[str]) -> frozenset[str]:
+    """The names of expected documents that none of these has (`label/path`, all of a KB)."""
+    wanted = {_composed(name) for one in judged for name in one.documents}
+    for document in map(_composed, documents):
+        parts = document.split("/")
+        wanted -= {"/".join(parts[at:]) for at in range(len(parts))}
+    names = (name for one in judged for name in one.documents)
+    return frozenset(name for name in names if _composed(name) in wanted)
+
+
+def ask_judged(
+    judged: Sequence[Judged], like: SearchRequest, ask: Ask, lost: Iterable[str] = ()
+) -> dict[str, Any]:
     """Scores of each question (keys "1", "2" ...): searched as people search, abstention and all,
-    ten results deep."""
+    ten results deep. Those are left out whose documents are all `lost`; of what is to be refused
+    it only counts whether it is."""
     out: dict[str, dict[str, float]] = {}
     for number, one in enumerate(judged, 1):
+        if one.documents and set(one.documents) <= set(lost):
+            continue
         answer = ask(replace(like, query=one.question, top_k=_DEPTH, max_chars=0))
+        if not one.documents:
+            out[str(number)] = {"rightly_refused": float(not answer.hits)}
+            continue
         paths = list(dict.fromkeys(hit.document for hit in answer.hits))
         place = next((at for at, path in enumerate(paths, 1) if _is_one(path, one)), 0)
         texts = ["".join(hit.text.split()).casefold() for hit in answer.hits[:_PASSAGES]]
@@ -120,7 +150,12 @@ def ask_judged(judged: Sequence[Judged], like: SearchRequest, ask: Ask) -> dict[
 
 
 def _is_one(path: str, judged: Judged) -> bool:
-    return any(path == name or path.endswith(f"/{name}") for name in judged.documents)
+    path, names = _composed(path), map(_composed, judged.documents)
+    return any(path == name or path.endswith(f"/{name}") for name in names)
+
+
+def _composed(name: str) -> str:
+    return unicodedata.normalize("NFC", name.strip().strip("/"))
 
 
 def variants(like: SearchRequest, others: Sequence[str]) -> dict[str, SearchRequest]:

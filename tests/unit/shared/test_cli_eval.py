@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from seoga.kb import create_kb
+
 KEYS = {"ndcg_at_10", "recall_at_5", "recall_at_10", "mrr_at_10", "ms_p50", "ms_p95"}
 
 
@@ -61,3 +63,24 @@ def test_a_table_that_is_not_there_is_said_to_be_missing(seoga: Any, tmp_path: P
     done = seoga("eval", tmp_path / "own.tsv")
     assert done.code == 64
     assert "own.tsv is not there" in done.err
+
+
+def test_expected_documents_that_are_not_there_are_named_and_left_out(
+    seoga: Any, base_path: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "harbour.md").write_text("The harbour opens at dawn.\n", "utf-8")
+    kb = create_kb(base_path, tmp_path / "docs")
+    config = json.loads((kb.folder / "config.json").read_text("utf-8"))
+    (kb.folder / "config.json").write_text(json.dumps(config | {"embedding": {"provider": ""}}))
+    assert seoga("exec", "--path", kb.folder).code == 0
+    table = tmp_path / "own.tsv"
+    head = "question\tdocument\n"
+    table.write_text(f"{head}harbour\tharbour.md\ndawn\tgone.md\nlattice gauge\t-\n", "utf-8")
+    done = seoga("eval", table, "--path", kb.folder, "--mode=bm25", "--json")
+    assert (done.code, done.json["hit_at_1"], done.json["rightly_refused"]) == (0, 1.0, 1.0)
+    assert done.json["missing"] == ["gone.md"]
+    assert "gone.md; 1 question is left out" in done.err
+    table.write_text(f"{head}harbour\tgone.md\n", "utf-8")
+    done = seoga("eval", table, "--path", kb.folder)
+    assert (done.code, "holds none of the documents" in done.err) == (64, True)

@@ -60,6 +60,35 @@ def test_own_questions_are_asked_as_people_ask(shelf: Shelf, tmp_path: Path) -> 
     assert [found[n]["refused"] for n in "123"] == [0, 0, 1]
 
 
+def test_what_is_to_be_refused_and_what_is_not_there_are_no_misses(
+    shelf: Shelf, tmp_path: Path
+) -> None:
+    shelf.put("a.md", "The harbour closes at nine in the evening")
+    shelf.put("\u1100\u1161.md", "Parking costs four thousand won a day")
+    file = tmp_path / "own.tsv"
+    file.write_text(
+        "question\tdocument\n"
+        "harbour closes\tgone.md|docs/a.md\n"
+        "harbour\tgone.md\n"
+        "parking costs\t가.md\n"
+        "quantum chromodynamics lattice\t-\n"
+        "evening harbour\t\n",
+        encoding="utf-8",
+    )
+    judged = comparing.read_judged(file)
+    lost = comparing.missing(judged, ["docs/a.md", "docs/\u1100\u1161.md"])
+    assert lost == {"gone.md"}
+    found = comparing.ask_judged(
+        judged, SearchRequest(""), lambda one: shelf.search(one.query, mode="bm25"), lost
+    )
+    assert {key: one.get("hit_at_1") for key, one in found.items()} == {
+        **{"1": 1.0, "3": 1.0},
+        **dict.fromkeys(("4", "5")),
+    }
+    assert [found[n]["rightly_refused"] for n in "45"] == [1.0, 0.0]
+    assert comparing.means(found)["rightly_refused"] == 0.5
+
+
 @pytest.mark.parametrize(
     ("text", "why"),
     [
