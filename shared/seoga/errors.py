@@ -207,7 +207,7 @@ _WAYS_OUT = {
     Reason.NO_TEXT: "Nothing could be recognised: scan it again, with more contrast.",
     Reason.MISSING_MODEL: "Allow the download (SEOGA_OFFLINE), or name the model's folder.",
     Reason.MISSING_DEPENDENCY: "`seoga doctor` says what is missing.",
-    Reason.UNREADABLE: "Give this user the right to read it.",
+    Reason.UNREADABLE: "Do what its line says, or give this user the right to read it.",
     Reason.CONTEXT: "The next run asks the model again.",
     Reason.EMBEDDING: "The provider refused passages of it; `seoga exec --force` tries again.",
 }

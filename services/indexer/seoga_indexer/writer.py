@@ -158,7 +158,8 @@ class Writer:
         self._store.mark([message.known.id], FileState.NEEDS_ACTION, message.reason, message.detail)
         known = message.known
         self.done.trouble(f"{known.label}/{known.path}", message.reason, message.detail)
-        self._tried(message.reason, failed=True)
+        # One that stays shut is looked at in every run; that is no failure of this one.
+        self._tried(message.reason, failed=True, news=known.reason != message.reason)
 
     @take.register
     def _(self, message: Missing) -> None:
@@ -205,9 +206,9 @@ class Writer:
             self._since = time.monotonic()
         batch.append(value)
 
-    def _tried(self, outcome: str, *, failed: bool = False) -> None:
-        self.done.tried += 1
-        self.done.tried_failed += failed
+    def _tried(self, outcome: str, *, failed: bool = False, news: bool = True) -> None:
+        self.done.tried += news
+        self.done.tried_failed += failed and news
         self._reporter.done += 1
         self._reporter.failed += failed
         metrics.INDEXER_FILES.labels(outcome).inc()
