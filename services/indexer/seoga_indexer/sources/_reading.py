@@ -26,6 +26,20 @@ def reading(path: str) -> Iterator[None]:
         raise ConnectionError(error.message) from error
 
 
+@contextmanager
+def understood(server: str) -> Iterator[None]:
+    """An answer of another form than is documented makes the source unavailable: it can be no
+    proof that anything is gone."""
+    try:
+        yield
+    except (TypeError, AttributeError, LookupError, ValueError, OverflowError) as error:
+        raise SourceUnavailable(
+            f"{server} answers in another form than its documentation says"
+            f" ({type(error).__name__}: {str(error)[:100]})",
+            "Does a proxy or another program stand in its place?",
+        ) from error
+
+
 def moment_ns(text: Any) -> int:
     """Nanoseconds since the epoch of an ISO 8601 time, 0 for anything else."""
     try:

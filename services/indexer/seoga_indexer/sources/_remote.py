@@ -11,7 +11,7 @@ from seoga.models import Item, Source
 from seoga_indexer.source import Means, Problem
 from seoga_indexer.sources._login import Login, login_of
 from seoga_indexer.sources._ordered import ordered
-from seoga_indexer.sources._reading import reading
+from seoga_indexer.sources._reading import reading, understood
 from seoga_indexer.sources._rest import Rest
 from seoga_indexer.sources._rules import patterns
 from seoga_indexer.sources._spool import spooled, sweep
@@ -51,8 +51,10 @@ class RemoteConnector:
 
     def items(self) -> Iterator[Item | Problem]:
         """See Connector. Nothing is given before the listing is complete."""
-        found = self._site().items(self._source.label)
-        yield from ordered(self._source.label, (one for one in found if self._wanted(one.path)))
+        site = self._site()
+        with understood(site.rest.host):
+            found = site.items(self._source.label)
+            yield from ordered(self._source.label, (one for one in found if self._wanted(one.path)))
 
     def refresh(self, item: Item) -> Item:
         """See Connector: as it was listed."""
@@ -64,7 +66,8 @@ class RemoteConnector:
         with spooled(self._spool, item.path) as local:
             with reading(item.path), local.open("wb") as file:
                 site = self._site()
-                document = site.document(item.path)
+                with understood(site.rest.host):
+                    document = site.document(item.path)
                 if document is None:
                     site.rest.file(item.url, file, self._means.max_bytes)
                 else:
