@@ -145,6 +145,16 @@ def test_a_body_without_end_is_refused(url: str) -> None:
     assert httpx.post(url, json=huge, headers=HEADERS, timeout=10).status_code == 413
 
 
+def test_half_a_character_in_a_question_is_a_question(url: str) -> None:
+    call = b"""{"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params":
+      {"name": "search_documents", "arguments": {"query": "\\ud800 leave"}}}"""
+    headers = HEADERS | {"content-type": "application/json", "mcp-protocol-version": "2025-06-18"}
+    answer = httpx.post(url, content=call, headers=headers, timeout=10)
+    assert answer.status_code == 200
+    assert '"id":7' in answer.text
+    assert "-32700" not in answer.text
+
+
 def counted(url: str) -> float:
     lines = httpx.get(url.replace("/mcp", "/metrics"), timeout=10).text.splitlines()
     wanted = 'seoga_http_requests_total{route="/mcp",service="gateway",status="200"}'

@@ -36,7 +36,7 @@ REQUESTS = [
     {
         "id": 4,
         "method": "tools/call",
-        "params": {"name": "search_documents", "arguments": {"query": "휴가 규정이 뭐야"}},
+        "params": {"name": "search_documents", "arguments": {"query": "휴가 규정이 뭐야 \ud800"}},
     },
     {
         "id": 5,

@@ -15,6 +15,7 @@ from seoga.exposure import refuse_open
 from seoga.service import Ready, build_app
 from seoga.wiring import Stack, build_stack
 from seoga_gateway.auth import transport_security
+from seoga_gateway.halves import whole
 from seoga_gateway.kbs import kb_routes
 from seoga_gateway.library import Library
 from seoga_gateway.others import states_of
@@ -79,4 +80,4 @@ class Endpoint:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """One request; named as its own route, so that metrics tell it from unknown paths."""
         scope["route"] = self
-        await self._manager.handle_request(scope, receive, send)
+        await self._manager.handle_request(scope, whole(receive), send)
