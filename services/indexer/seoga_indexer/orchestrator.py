@@ -22,6 +22,7 @@ from seoga.models import Job
 from seoga.storage.jobs import Outcome, Queue
 from seoga.storage.leases import WORKER, Lease
 from seoga.wiring import Stack
+from seoga_indexer.lasting import Lasting
 from seoga_indexer.queuefile import QueueFile, Trouble
 
 POLL_S = 0.5
@@ -63,13 +64,13 @@ class Worker:
     def serve(self) -> None:
         """Works until `stop`. The lease is kept while nothing is to do, so that others see that
         somebody works here."""
+        trouble = Lasting(log, "the queue cannot be worked")
         while not self.stop.is_set():
             try:
                 self._shift(stay=True)
-            except SeogaError as error:
-                log.error("the queue cannot be worked", error=error.message)
-            except Exception:  # an indexer that is up and works no queue would be found out late
-                log.exception("the queue cannot be worked")
+                trouble.passed()
+            except Exception as error:  # an indexer that is up and works no queue is found out late
+                trouble.tell(error)
             self.stop.wait(POLL_S)
 
     def _due(self) -> bool:

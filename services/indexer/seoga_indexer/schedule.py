@@ -7,10 +7,10 @@ from datetime import datetime, time, timedelta
 
 from seoga import logs
 from seoga.contracts.indexing import Indexing
-from seoga.errors import SeogaError
 from seoga.kb import list_kbs
 from seoga.settings import Settings
 from seoga.storage.jobs import Queue
+from seoga_indexer.lasting import Lasting
 
 SWEEP, CHECK = "sweep", "check"
 TICK_S = 1.0
@@ -63,9 +63,11 @@ class Scheduler:
         return bool(spec) and self._queue.due(name, latest_due(spec, now))
 
     def _run(self) -> None:
+        trouble = Lasting(log, "the schedule could not be followed")
         while not self._stop.is_set():
             try:
                 self.tick(datetime.now().astimezone())
-            except SeogaError as error:
-                log.error("the schedule could not be followed", error=error.message)
+                trouble.passed()
+            except Exception as error:  # a thread that ends would follow no schedule any more
+                trouble.tell(error)
             self._stop.wait(TICK_S)

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
+import threading
 from datetime import datetime, timedelta
-from typing import Any
+from itertools import count
+from typing import Any, cast
 from zoneinfo import ZoneInfo
 
 import pytest
 
-from seoga.errors import ConfigError
+from seoga.errors import ConfigError, StorageError
 from seoga.settings import settings
+from seoga_indexer import schedule
+from seoga_indexer.lasting import Lasting
 from seoga_indexer.schedule import Scheduler, latest_due
 
 SEOUL, BERLIN = ZoneInfo("Asia/Seoul"), ZoneInfo("Europe/Berlin")
@@ -105,3 +109,48 @@ def test_the_regular_look_queues_every_knowledge_base(place: Any) -> None:
     schedule.tick(now)
     schedule.tick(now + timedelta(hours=1))
     assert asked == ["kb", "second"]
+
+
+class Said:
+    """In the place of a logger: keeps what is said."""
+
+    def __init__(self) -> None:
+        self.lines: list[tuple[str, dict[str, Any]]] = []
+
+    def error(self, event: str, **facts: Any) -> None:
+        self.lines.append((event, facts))
+
+    exception = error
+
+
+def test_a_trouble_that_lasts_is_said_once_and_again_when_it_comes_back() -> None:
+    said = Said()
+    trouble = Lasting(cast(Any, said), "it cannot be done")
+    for _ in range(3):
+        trouble.tell(StorageError("damaged", "Move it away."))
+    assert said.lines == [("it cannot be done", {"error": "damaged", "hint": "Move it away."})]
+    trouble.tell(ValueError("another"))
+    trouble.passed()
+    trouble.tell(ValueError("another"))
+    assert len(said.lines) == 3
+
+
+def test_a_schedule_outlives_whatever_goes_wrong_at_a_tick(
+    place: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(schedule, "TICK_S", 0.01)
+    said, again = Said(), threading.Event()
+    monkeypatch.setattr(schedule, "log", said)
+    ticks = count()
+
+    def due(*_: Any) -> bool:
+        if next(ticks) > 2:
+            again.set()
+        raise OSError("no such folder")
+
+    monkeypatch.setattr(place.engine.queue, "due", due)
+    follows = scheduler(place, sweep_at="1s")
+    follows.start()
+    assert again.wait(20)
+    follows.close()
+    assert [event for event, _ in said.lines] == ["the schedule could not be followed"]
