@@ -12,8 +12,9 @@ from typing import Any, Final
 
 from seoga.models import FAULTS, DocumentInfo, Section, SectionKind
 from seoga.storage.records import SIDECAR
+from seoga_indexer import spoken
 
-STATEMENTS_VERSION: Final = "3"
+STATEMENTS_VERSION: Final = "4"
 # Bounds: statements are short and stand at the top, whatever a hostile file says.
 MOST: Final = 24
 LONGEST: Final = 300
@@ -117,7 +118,7 @@ def statements_of(info: DocumentInfo, sections: Sequence[Section], path: str = "
         linked = {field for field, _ in keys if field in ("by", "of") and info.format == "html"}
         faults = ((FAULT, str(one)) for one in info.meta.get(FAULTS, ()))
         below = (pair for pair in _of_text(sections) if pair[0] not in linked)
-        sources = (*faults, *keys, *below)
+        sources = (*faults, *keys, *spoken.of_title(info.title), *below)
     for field, text in sources:
         if text and len(found) < MOST:
             found[field, text[:LONGEST]] = None
@@ -211,6 +212,8 @@ def _said(line: str, kind: SectionKind) -> Iterator[tuple[str, str]]:
     text = _bare(line)
     if _RELATION.match(text):
         yield "line", text
+    else:
+        yield from spoken.of_line(text)
 
 
 def _bare(line: str) -> str:

@@ -40,6 +40,11 @@ class Stated:
     took_effect: bool = True
     faults: tuple[str, ...] = ()
 
+    @property
+    def refused(self) -> bool:
+        """True for what was in force on no day, however late that was decided."""
+        return self.word in _REFUSED
+
 
 def _words(standing: Standing, text: str) -> dict[str, Standing]:
     return dict.fromkeys(text.split(), standing)
@@ -78,6 +83,7 @@ _PHRASES: Final = {
     "in use": Standing.LIVE,
 }
 _NEVER = frozenset(("rejected", "withdrawn", "declined", "abandoned", "반려", "반려됨", "기각"))
+_REFUSED = frozenset(("rejected", "declined", "반려", "반려됨", "기각", "기각됨"))
 # Those that say that there is something in its place.
 REPLACED: Final = frozenset(
     ("superseded", "superceded", "replaced", "obsoleted", "대체", "대체됨", "대체된", "대체되었음")
@@ -133,10 +139,12 @@ _KOREAN_BY = re.compile(
     r"(?:으?로|에\s*의해|에\s*의하여|에)\s*(?:대체|교체)(?=\s|됨|된|되|하|함|했|\W|$)"
 )
 _KOREAN_NEXT = re.compile(r"(?:후속|대체)\s*(?:문서|규정|버전)?\s*[::]|→|->")
+# "개정됨 (여비 규정 2판)": revised by itself is what is in force.
+_KOREAN_REVISED = re.compile(r"개정(?:됨|되었음|되었습니다)?\s*(?:\(|→|->|[::])\s*")
 _KOREAN_TOPIC = re.compile(r"^\S{0,20}(?:\s\S{1,20}){0,2}?(?:은|는)\s+")
 # Most statuses are one word: nothing more is looked for in those.
 _TELLING = re.compile(
-    r"\bsupers|\bsuperc|\breplace|\bobsolete|대체|교체|후속|→|->|[\d\[]", re.IGNORECASE
+    r"\bsupers|\bsuperc|\breplace|\bobsolete|대체|교체|후속|개정|→|->|[\d\[]", re.IGNORECASE
 )
 _HEDGED = re.compile(
     r"\b(?:partially|partly|in part|will be|to be|may be|might be|should be|must be|not|never"
@@ -146,6 +154,7 @@ _HEDGED = re.compile(
 _LINKED = re.compile(r"\[[^\[\]]{0,200}\](?:\([^()]{0,300}\))?|`[^`]{1,300}`")
 _CLAUSE_END = re.compile(r"[.;](?:\s|$)")
 _ISO = re.compile(r"(?<!\d)(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})(?!\d)")
+_KOREAN_DAY = re.compile(r"(?<!\d)(\d{4})년\s{0,2}(\d{1,2})월\s{0,2}(\d{1,2})일")
 _DAY_MONTH = re.compile(r"(?<!\d)(\d{1,2})[- ]([A-Za-z]{3})[a-z]*[- ,]{1,2}(\d{4})(?!\d)")
 _MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
 
@@ -235,6 +244,8 @@ class _Reading:
             self.dates.setdefault(which, day)
 
     def _in_korean(self, text: str) -> None:
+        if revised := _KOREAN_REVISED.match(text):
+            self._add(self.by, text[revised.end() :])
         korean = _KOREAN_BY.search(text)
         if korean is None or _KOREAN_HEDGE.match(text, korean.end()):
             return
@@ -351,6 +362,8 @@ def _meaning(word: str) -> Standing:
 def day_in(text: str) -> str:
     """The first day that a text names, in ISO form; "" for none."""
     if found := _ISO.search(text):
+        return _day(*map(int, found.groups()))
+    if found := _KOREAN_DAY.search(text):
         return _day(*map(int, found.groups()))
     if found := _DAY_MONTH.search(text):
         month = found[2].casefold()

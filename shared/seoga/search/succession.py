@@ -140,7 +140,7 @@ def _retired(stated: Mapping[int, Stated], after: Mapping[int, list[int]], day: 
         file_id
         for file_id, one in stated.items()
         if (day and one.date > day)
-        or (one.standing is Standing.RETIRED and not (day and one.until > day))
+        or (one.standing is Standing.RETIRED and (one.refused or not (day and one.until > day)))
     }
     # What is no draft and was once in force retires what it replaced, edited or not.
     out |= {old for old, news in after.items() if any(_retires(stated, new) for new in news)}

@@ -65,6 +65,67 @@ def test_a_paper_about_cancelling_is_not_cancelled(text: str, standing: Standing
     assert status_of(text)[1] is standing
 
 
+def retired(title: str, *lines: str) -> bool:
+    """Whether a document of this title and these first lines is understood as out of force."""
+    info = DocumentInfo("markdown", title)
+    found = statements_of(info, [section("\n".join(lines), title)])
+    return understood(found).standing is Standing.RETIRED
+
+
+@pytest.mark.parametrize(
+    ("title", "line"),
+    [
+        ("Sails [DEPRECATED]", ""),
+        ("(obsolete) Sails", ""),
+        ("주차 안내 (폐지)", ""),
+        ("[폐기] 주차 안내", ""),
+        ("A", "**DEPRECATED**"),
+        ("A", "> This document is obsolete. See [B](b.md)."),
+        ("A", "> **This policy is no longer in force.**"),
+        ("A", "This page has been archived; read b.md"),
+        ("A", "※ 본 문서는 2024년 1월 1일부로 폐지되었음."),
+        ("A", "이 규정은 [새 규정](b.md)으로 대체되었습니다."),
+        ("A", "해당 지침은 더 이상 사용하지 않습니다."),
+    ],
+)
+def test_a_document_that_says_in_its_own_words_that_it_is_over_is_over(
+    title: str, line: str
+) -> None:
+    assert retired(title, line, "Sails are repaired with cotton thread.")
+
+
+@pytest.mark.parametrize(
+    ("title", "line"),
+    [
+        ("Orders (cancelled)", ""),
+        ("Handling of [deprecated] marks", ""),
+        ("폐지 규정 안내", ""),
+        ("A", "This document describes what was deprecated in May."),
+        ("A", "This page is about obsolete boats."),
+        ("A", "The old policy is no longer in force."),
+        ("A", "이 규정은 종전 규정을 폐지하였다."),
+        ("A", "이 규정은 2030년 1월 1일 폐지될 예정이다."),
+        ("A", "본 규정은 유효하다. 옛 문서는 폐지되었다."),
+        ("A", "본 문서는 종전 규정이 폐지되었음을 알린다."),
+        ("A", "이 규정은 종전 규정을 대체하였다."),
+    ],
+)
+def test_a_document_about_what_is_over_is_not_over(title: str, line: str) -> None:
+    assert not retired(title, line, "Sails are repaired with cotton thread.")
+
+
+def test_what_a_sentence_says_of_a_successor_and_a_day_counts() -> None:
+    told = statements_of(INFO, [section("This policy is obsolete. See [B](b.md).", "A")])
+    assert [one.targets[0] for one in understood(told).by] == ["b.md"]
+    told = statements_of(
+        INFO, [section("본 문서는 2024년 3월 1일부로 폐지되었음. 후속 문서: 새것.md", "A")]
+    )
+    assert (understood(told).until, understood(told).by[0].targets[0]) == ("2024-03-01", "새것.md")
+    revised = understood([["status", "개정됨 (여비 규정 2판)"]])
+    assert [one.text for one in revised.by] == ["여비 규정 2판"]
+    assert revised.standing is not Standing.RETIRED
+
+
 def test_a_hostile_document_states_no_more_than_the_bound() -> None:
     lines = "\n".join(f"Supersedes: {'x' * 5000}{n}" for n in range(5000))
     meta = {"superseded_by": [f"{n}.md" for n in range(5000)], "status": "s" * 100_000}

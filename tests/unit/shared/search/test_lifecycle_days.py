@@ -27,6 +27,14 @@ def test_a_known_day_of_supersession_counts_for_as_of(shelf: Shelf) -> None:
     assert shelf.paths(QUERY, mode="bm25", as_of="2026-02-28") == ["old.md"]
 
 
+@pytest.mark.parametrize(("status", "shown"), [("rejected", []), ("retired", ["old.md"])])
+def test_what_was_rejected_was_in_force_on_no_day_before(
+    shelf: Shelf, status: str, shown: list[str]
+) -> None:
+    old(shelf, ("status", status), ("until", "2026-03-01"))
+    assert shelf.paths(QUERY, mode="bm25", as_of="2020-01-01") == shown
+
+
 @pytest.mark.parametrize("field", ["date", "created"])
 def test_what_says_it_was_replaced_but_not_when_was_in_force_until_its_successor(
     shelf: Shelf, field: str
