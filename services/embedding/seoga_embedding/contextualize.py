@@ -152,7 +152,7 @@ class Contextualizer:
 
 
 def _outage(error: CallFailed) -> bool:
-    return error.trouble is Trouble.OUTAGE and doubtful(error)
+    return doubtful(error) and error.trouble is not Trouble.OUTPUT
 
 
 def _of_all(error: SeogaError) -> bool:

@@ -36,8 +36,8 @@ HEAD_START_S = 20.0
 # So long text that came is waited for until it fills a request.
 FILL_S = 2.0
 _IDLE_S = 0.2
-# The same request would get the same answer.
-_FINAL = (ProviderFault.AUTH, ProviderFault.REJECTED)
+# The same request would get the same answer, and the service has asked more than once.
+_FINAL = (ProviderFault.AUTH, ProviderFault.REJECTED, ProviderFault.BAD_OUTPUT)
 
 
 class _GivenUp(Exception):

@@ -163,6 +163,37 @@ def test_one_that_hangs_at_a_text_costs_only_that_text(
     assert bad(results)[0].fault is ProviderFault.REJECTED
 
 
+def test_a_firewall_that_refuses_one_text_takes_no_other_with_it(
+    fake: Fake, engine: EmbeddingEngine, spec_of: Spec
+) -> None:
+    spec = spec_of("openai", batch_size=32)
+    engine.embed_query("warm", spec)
+    fake.faults({"kind": "page", "status": 403, "word": WORD, "times": 10**6})
+    results = engine.embed_passages(passages(100), spec)
+    assert [at for at, one in enumerate(results) if isinstance(one, EmbeddingFailed)] == [37]
+    assert bad(results)[0].fault is ProviderFault.REJECTED
+    (context,) = contextualized(engine, fake, 1)
+    assert isinstance(context, Context)
+    fake.faults({"kind": "page", "status": 403, "word": "number 5.", "times": 10**6})
+    contexts = contextualized(engine, fake, 8)
+    assert [n for n, one in enumerate(contexts) if not isinstance(one, Context)] == [5]
+
+
+@pytest.mark.parametrize(("warm", "most"), [(False, 1), (True, 2)])
+def test_a_firewall_that_refuses_everything_costs_few_calls(
+    fake: Fake, engine: EmbeddingEngine, spec_of: Spec, warm: bool, most: int
+) -> None:
+    spec = spec_of("openai")
+    if warm:
+        engine.embed_query("warm", spec)
+    before = len(fake.calls("/embeddings"))
+    fake.faults({"kind": "page", "status": 403, "times": 10**6})
+    with pytest.raises(EmbeddingFailed) as caught:
+        engine.embed_passages(passages(100), spec)
+    assert caught.value.fault is ProviderFault.AUTH
+    assert len(fake.calls("/embeddings")) - before <= most
+
+
 def test_what_failed_only_for_a_while_is_no_text_s_fault(
     fake: Fake, engine: EmbeddingEngine, spec_of: Spec
 ) -> None:

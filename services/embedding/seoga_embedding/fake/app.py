@@ -209,6 +209,8 @@ async def _wrong(fault: Fault, protocol: Protocol) -> Response | None:
         return JSONResponse(content, status, headers=headers)
     if fault.kind == "html":
         return HTMLResponse("<html>It works</html>")
+    if fault.kind == "page":
+        return HTMLResponse("<!DOCTYPE html><title>Forbidden</title>", fault.status)
     if fault.kind == "cut":
         return _Cut()
     if fault.kind == "slow":

@@ -28,6 +28,7 @@ class Fault(BaseModel):
         "cut",
         "error_in_200",
         "html",
+        "page",
         "fewer",
         "nan",
         "zero",

@@ -61,6 +61,8 @@ class CallFailed(Exception):
         self.trouble, self.message, self.hint = trouble, message, hint
         self.wait_s, self.at = wait_s, at
         self.key_name = ""
+        # A page that says "forbidden": a firewall's, it may be, about what is sent.
+        self.page = False
 
     def error(self) -> SeogaError:
         """The same as it leaves the service."""
@@ -125,6 +127,7 @@ _PARAMETER = re.compile(
     r"unrecognized|unsupported parameter|does not support|task_?type|not support"
 )
 _MODEL = re.compile(r"(?i)model[^.]{0,80}(?:not found|does not exist|not exist|unknown)|deployment")
+_PAGE = re.compile(r"\s*<(?:!doctype|html|head|title|body)\b", re.I)
 _AT = re.compile(r"(?:input|requests|inputs)(?:\[|/|\.)(\d+)")
 
 
@@ -134,13 +137,15 @@ def failure(reply: Reply, key: str) -> CallFailed:
     said = "" if trouble is Trouble.AUTH else safe(reply.message or reply.text, key)
     name = f"HTTP {reply.status}" + (f" {safe(reply.code, key)}" if reply.code else "")
     at = _AT.search(reply.message or reply.text) if trouble is Trouble.INPUT else None
-    return CallFailed(
+    failed = CallFailed(
         trouble,
         f"answered {name}" + (f": {said}" if said else ""),
         _HINTS.get(trouble, ""),
         wait_s=retry_after(reply) if trouble in (Trouble.RATE, Trouble.OUTAGE) else None,
         at=int(at.group(1)) if at else None,
     )
+    failed.page = reply.status == 403 and _PAGE.match(reply.text) is not None
+    return failed
 
 
 _HINTS: Final = {

@@ -65,6 +65,7 @@ class Gate:
         self.doubts = threading.Lock()
         self._doubted = False
         self._last_success = 0.0
+        self._passed = False
 
     @property
     def known(self) -> bool:
@@ -178,6 +179,7 @@ class Gate:
                 # It was under way before the failure: it says nothing of the provider since.
                 return
             # One that was told to slow down goes up step by step, another starts as it may.
+            self._passed = True
             slowed = self._known and self._width < self.in_flight
             self._answered(self._width + 1 if slowed else self.in_flight)
 
@@ -189,7 +191,9 @@ class Gate:
     def _failed(self, error: CallFailed, key: str, entered: float) -> None:
         now = time.monotonic()
         with self._lock:
-            if error.trouble in (Trouble.AUTH, Trouble.QUOTA, Trouble.TLS):
+            # Where the key was good before, a page may be about what was sent with it.
+            final = error.trouble in (Trouble.AUTH, Trouble.QUOTA, Trouble.TLS)
+            if final and not (error.page and self._passed):
                 self._refused[key] = (now + REFUSED_S, error)
             if error.trouble not in _PASSING:
                 # It answered: whatever it said, it is there. What it says to all of them (no such

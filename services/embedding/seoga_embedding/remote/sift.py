@@ -87,4 +87,4 @@ class Sifting:
 def doubtful(error: CallFailed) -> bool:
     """Whether it may be the provider's state or the fault of a text."""
     made = not isinstance(error, NotMade) or isinstance(error, LeftAlone)
-    return made and error.trouble in (Trouble.OUTAGE, Trouble.OUTPUT)
+    return made and (error.trouble in (Trouble.OUTAGE, Trouble.OUTPUT) or error.page)
