@@ -14,7 +14,10 @@ _IN_TITLE: Final = re.compile(
     rf"|^\s*[\[(【]\s*({_GONE}|{_KOREAN_GONE})\s*[\])】]",
     re.IGNORECASE,
 )
-_ALONE: Final = re.compile(rf"[\W_]*({_GONE}|{_KOREAN_GONE})[\W_]*", re.IGNORECASE)
+# An item of a list explains a word, code names one.
+_ALONE: Final = re.compile(
+    rf"(?![\s>]*[-*+] )[^\w`]*({_GONE}|{_KOREAN_GONE})[^\w`]*", re.IGNORECASE
+)
 _PAPER: Final = (
     "document|page|policy|guide|guideline|decision|adr|record|procedure|specification|spec|standard"
     "|note|article|version|manual|proposal|plan|rule|process"
@@ -41,9 +44,10 @@ def of_title(title: str) -> Iterator[tuple[str, str]]:
         yield "status", next(filter(None, found.groups())).casefold()
 
 
-def of_line(text: str) -> Iterator[tuple[str, str]]:
-    """Statements of a line of a document's top: a status alone, or a sentence about itself."""
-    if found := _ALONE.fullmatch(text[:80]):
+def of_line(line: str, text: str) -> Iterator[tuple[str, str]]:
+    """Statements of a line of a document's top: a status alone, or a sentence about itself. `text`:
+    the same without marks before it."""
+    if found := _ALONE.fullmatch(line[:80]):
         yield "status", found[1].casefold()
     elif found := _SAYS.match(text):
         yield "status", found[1].strip(" *_")

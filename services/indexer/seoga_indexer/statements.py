@@ -14,7 +14,7 @@ from seoga.models import FAULTS, DocumentInfo, Section, SectionKind
 from seoga.storage.records import SIDECAR
 from seoga_indexer import spoken
 
-STATEMENTS_VERSION: Final = "4"
+STATEMENTS_VERSION: Final = "5"
 # Bounds: statements are short and stand at the top, whatever a hostile file says.
 MOST: Final = 24
 LONGEST: Final = 300
@@ -213,7 +213,7 @@ def _said(line: str, kind: SectionKind) -> Iterator[tuple[str, str]]:
     if _RELATION.match(text):
         yield "line", text
     else:
-        yield from spoken.of_line(text)
+        yield from spoken.of_line(line, text)
 
 
 def _bare(line: str) -> str:
