@@ -23,6 +23,7 @@ _PAPER: Final = (
     "|note|article|version|manual|proposal|plan|rule|process"
 )
 _SAYS: Final = re.compile(
+    r"(?:(?:warning|note|notice|important|caution|danger|attention)\s?[:!]\s{0,3})?"
     rf"this (?:{_PAPER}) (?:is|was|has been) (?:now )?"
     rf"((?:{_GONE}|no longer (?:valid|in force|in use|in effect|maintained|supported|current"
     r"|applicable))\b[^.;]{0,100})(.*)",
@@ -33,7 +34,7 @@ _KOREAN_SAYS: Final = re.compile(
     r"(?:이|본|해당|위|동)\s?(?:문서|규정|지침|규칙|정책|절차|기준|방침|안내|페이지|결정|표준|매뉴얼|양식)"
     r"(?:은|는|이|가)?\s((?:[^.]|\.(?=\w)){0,200}?)"
     # "이 규정은 종전 규정을 폐지하였다" speaks of another.
-    r"(?<![이가을를]\s)((?:폐지|폐기|실효|만료|철회|대체)(?:되었|됐|됨)\w{0,3}|(?:폐지|폐기|철회)(?:하였|했)\w{0,3}"
+    r"(?<![이가을를]\s)((?:폐지|폐기|실효|만료|철회|대체)(?:되었|됐|됨)\w{0,3}|(?:폐지|폐기|철회)(?:하였|했|한다)\w{0,3}"
     r"|더\s*이상\s[^.]{1,20}않\w{0,3}|효력[이을]\s(?:상실|잃)\w{0,3})\s*(?:\.|$)"
 )
 
@@ -55,5 +56,5 @@ def of_line(line: str, text: str) -> Iterator[tuple[str, str]]:
             yield "reason", f"in favour of {found[2][look.end() :]}"
     elif found := _KOREAN_SAYS.search(text):
         if not found[2].startswith("대체"):
-            yield "status", found[2]
+            yield "status", found[2].replace("한다", "함")
         yield "line", text[found.start() :]

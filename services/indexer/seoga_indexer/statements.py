@@ -14,7 +14,7 @@ from seoga.models import FAULTS, DocumentInfo, Section, SectionKind
 from seoga.storage.records import SIDECAR
 from seoga_indexer import spoken
 
-STATEMENTS_VERSION: Final = "5"
+STATEMENTS_VERSION: Final = "6"
 # Bounds: statements are short and stand at the top, whatever a hostile file says.
 MOST: Final = 24
 LONGEST: Final = 300
@@ -26,17 +26,22 @@ _DEEPEST = 3
 FAULT: Final = "fault"
 
 # Keys without case, spaces, hyphens and underscores.
-_STATUS = ("status", "adrstatus", "docstatus", "documentstatus", "decisionstatus", "상태")
+_STATUS = (
+    *("status", "adrstatus", "docstatus", "documentstatus", "decisionstatus", "상태"),
+    *("문서상태", "규정상태", "승인상태"),
+)
 _BY = (
     *("supersededby", "supercededby", "replacedby", "obsoletedby", "succeededby", "successor"),
     *("successors", "successorversion", "deprecatedby", "대체문서", "후속문서"),
     *("후속", "후속규정", "대체규정", "대체하는문서", "대체됨"),
+    *("isreplacedby", "dcisreplacedby", "dctermsisreplacedby"),
 )
 # Read by what else the document says of itself.
 _EITHER = ("대체",)
 _OF = (
     *("supersedes", "supercedes", "replaces", "obsoletes", "predecessor", "predecessors"),
     *("predecessorversion", "대체대상", "이전문서", "이전규정"),
+    *("dcreplaces", "dctermsreplaces"),
 )
 _REASON = ("withdrawalreason", "deprecationreason", "retirementreason", "statusreason")
 _DATE = (
@@ -75,7 +80,7 @@ _FLAGS = frozenset(
 # Keys of a file beside another that people may write for themselves.
 _NOTES = frozenset(("title", "note", "notes", "comment", "author", "lifecycle", "제목", "비고"))
 _TRUE = frozenset(("true", "yes", "on", "1"))
-_STATUS_HEADINGS = frozenset((*_STATUS, "문서상태"))
+_STATUS_HEADINGS = frozenset(_STATUS)
 _LINK_HEADINGS = frozenset(
     (
         *("links", "relatedlinks", "related", "relations", "relateddecisions", "references"),
@@ -86,6 +91,9 @@ _LINK_HEADINGS = frozenset(
 _TELLING = frozenset(("status", "by", "of", "either", "reason", "line", "id", FAULT))
 
 _LINE = re.compile(r"[\s>*+\-_]{0,12}([^\W\d_][^::|]{0,38}?)[\s*_]{0,4}[::][\s*_]{0,4}(\S.*)")
+# "[상태] 폐기", as Korean papers have it.
+_BRACKETED = re.compile(r"[\s>*+\-_]{0,12}[\[【]([^\W\d_][^\[\]【】]{0,20})[\]】]\s{1,3}([^\s(].*)")
+_RULE = re.compile(r"[\s|:\-=+]+")
 _MARKS = re.compile(r"^[\s>*+\-_#]{1,12}")
 _RELATION = re.compile(
     r"(?:this \w{1,12} (?:is|was|has been) )?(?:now )?(?:superseded|superceded|replaced|obsoleted)"
@@ -194,20 +202,37 @@ def _preamble(sections: Sequence[Section]) -> Iterator[tuple[str, str]]:
             return
         if section.kind is SectionKind.CODE:
             continue
-        for line in section.text.split("\n", left)[:left]:
-            yield from _said(line[: 2 * LONGEST], section.kind)
-            left -= 1
+        lines = [line[: 2 * LONGEST] for line in section.text.split("\n", left)[:left]]
+        left -= len(lines)
+        if section.kind is SectionKind.TABLE:
+            yield from _of_table(lines)
+            continue
+        for line in lines:
+            yield from _said(line)
         if left <= 0:
             return
 
 
-def _said(line: str, kind: SectionKind) -> Iterator[tuple[str, str]]:
-    if kind is SectionKind.TABLE:
-        cells = [cell.strip(" *_") for cell in line.strip().strip("|").split("|")]
-        if len(cells) == 2:
-            yield from _pair(_plain(cells[0][:60]), cells[1])
+def _of_table(lines: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """A table of two columns, key and value; or of a row of keys and one of values."""
+    rows = [
+        [cell.strip(" *_") for cell in line.strip().strip("|").split("|")]
+        for line in lines
+        if not _RULE.fullmatch(line)
+    ]
+    keys = [_plain(cell[:60]) for cell in rows[0]] if rows else []
+    known = sum(key in _FIELDS for key in keys)
+    if len(rows) == 2 and len(rows[1]) == len(keys) and known >= (2 if len(keys) == 2 else 1):
+        for key, cell in zip(keys, rows[1], strict=True):
+            yield from _pair(key, cell)
         return
-    if found := _LINE.match(line):
+    for row in rows:
+        if len(row) == 2:
+            yield from _pair(_plain(row[0][:60]), row[1])
+
+
+def _said(line: str) -> Iterator[tuple[str, str]]:
+    if found := _LINE.match(line) or _BRACKETED.match(line):
         yield from _pair(_plain(found[1]), found[2].rstrip("* "))
     text = _bare(line)
     if _RELATION.match(text):

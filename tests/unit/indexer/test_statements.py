@@ -87,6 +87,10 @@ def retired(title: str, *lines: str) -> bool:
         ("A", "※ 본 문서는 2024년 1월 1일부로 폐지되었음."),
         ("A", "이 규정은 [새 규정](b.md)으로 대체되었습니다."),
         ("A", "해당 지침은 더 이상 사용하지 않습니다."),
+        ("A", "부칙: 이 규정은 2020년 1월 1일 폐지한다."),
+        ("A", "[상태] 폐기 (2022.3.1.)"),
+        ("A", "문서 상태 : 대체됨 -> [새 규정](b.md)"),
+        ("A", "Warning: This document is obsolete. See the new one."),
     ],
 )
 def test_a_document_that_says_in_its_own_words_that_it_is_over_is_over(
@@ -108,6 +112,8 @@ def test_a_document_that_says_in_its_own_words_that_it_is_over_is_over(
         ("A", "* `deprecated`"),
         ("A", "`deprecated`"),
         ("A", "이 규정은 종전 규정을 폐지하였다."),
+        ("A", "이 규정 시행과 함께 종전 규정을 폐지한다."),
+        ("A", "[Status](status.md) superseded"),
         ("A", "이 규정은 2030년 1월 1일 폐지될 예정이다."),
         ("A", "본 규정은 유효하다. 옛 문서는 폐지되었다."),
         ("A", "본 문서는 종전 규정이 폐지되었음을 알린다."),
@@ -116,6 +122,23 @@ def test_a_document_that_says_in_its_own_words_that_it_is_over_is_over(
 )
 def test_a_document_about_what_is_over_is_not_over(title: str, line: str) -> None:
     assert not retired(title, line, "Sails are repaired with cotton thread.")
+
+
+@pytest.mark.parametrize(
+    ("table", "told"),
+    [
+        ("| 문서번호 | 상태 | 개정일 |\n|---|---|---|\n| A-1 | 폐지 | 2020 |", ["A-1", "폐지"]),
+        ("| Status | Date |\n|---|---|\n| Retired | 2020-01-01 |", ["Retired", "2020-01-01"]),
+        ("| Status | Retired |\n|---|---|\n| Date | 2020-01-01 |", ["Retired", "2020-01-01"]),
+        ("| Nr | Status |\n|---|---|\n| 1 | retired |\n| 2 | accepted |", []),
+        ("| Title | Status | Nr |\n|---|---|---|\n| a | retired | 1 |\n| b | final | 2 |", []),
+    ],
+)
+def test_a_table_states_in_rows_or_in_columns_and_a_list_of_others_nothing(
+    table: str, told: list[str]
+) -> None:
+    found = statements_of(INFO, [Section(table, SectionKind.TABLE, heading_path=("A",))])
+    assert [text for _, text in found] == told
 
 
 def test_what_a_sentence_says_of_a_successor_and_a_day_counts() -> None:
