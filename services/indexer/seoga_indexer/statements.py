@@ -14,7 +14,7 @@ from seoga.models import FAULTS, DocumentInfo, Section, SectionKind
 from seoga.storage.records import SIDECAR
 from seoga_indexer import spoken
 
-STATEMENTS_VERSION: Final = "6"
+STATEMENTS_VERSION: Final = "7"
 # Bounds: statements are short and stand at the top, whatever a hostile file says.
 MOST: Final = 24
 LONGEST: Final = 300
@@ -60,6 +60,10 @@ _UNTIL = (
     *("withdrawnon", "obsoletedon", "archivedon", "archivedat", "replacedon"),
     *("폐지일", "폐기일", "대체일"),
 )
+_ENDS = (
+    *("validuntil", "validto", "expires", "expireson", "expiry", "expirydate", "expirationdate"),
+    *("만료일", "유효기한"),
+)
 _ID = ("id", "adrid", "docid", "documentid", "number", "문서번호")
 _FAMILY = ("adr", "eip", "erc", "cip", "pep", "kep", "bip", "rfc", "aip", "simd", "dip")
 _FIELDS: Final = {
@@ -67,6 +71,7 @@ _FIELDS: Final = {
     for field, keys in (
         *(("status", _STATUS), ("by", _BY), ("of", _OF), ("reason", _REASON), ("date", _DATE)),
         *(("created", _CREATED), ("until", _UNTIL), ("id", _ID), ("either", _EITHER)),
+        ("ends", _ENDS),
     )
     for key in keys
 }
@@ -88,7 +93,7 @@ _LINK_HEADINGS = frozenset(
     )
 )
 # Without one of these a document states nothing of its life.
-_TELLING = frozenset(("status", "by", "of", "either", "reason", "line", "id", FAULT))
+_TELLING = frozenset(("status", "by", "of", "either", "reason", "line", "id", "ends", FAULT))
 
 _LINE = re.compile(r"[\s>*+\-_]{0,12}([^\W\d_][^::|]{0,38}?)[\s*_]{0,4}[::][\s*_]{0,4}(\S.*)")
 # "[상태] 폐기", as Korean papers have it.
@@ -109,7 +114,8 @@ Statements = list[list[str]]
 def statements_of(info: DocumentInfo, sections: Sequence[Section], path: str = "") -> Statements:
     """Pairs of a field and its text, each pair once: `status`, `by` and `of` (references to what
     replaced it and what it replaces), `either` (one of the two), `reason`, `line` (a sentence about
-    either), `date`, `created`, `until` (since when it is retired), `id`; `fault`: what of this
+    either), `date`, `created`, `until` (since when it is retired), `ends` (the last day
+    that it is valid), `id`; `fault`: what of this
     could not be read. Empty when it states nothing. Linear in the number of sections; at most MOST
     pairs of LONGEST code points."""
     found: dict[tuple[str, str], None] = {}
@@ -124,6 +130,9 @@ def statements_of(info: DocumentInfo, sections: Sequence[Section], path: str = "
         keys = list(_of_keys(info.meta))
         # The text of a page has lost where its links lead; its metadata has not.
         linked = {field for field, _ in keys if field in ("by", "of") and info.format == "html"}
+        if info.format == "html":
+            # There it is the copy in a cache that ends.
+            keys = [pair for pair in keys if pair[0] != "ends"]
         faults = ((FAULT, str(one)) for one in info.meta.get(FAULTS, ()))
         below = (pair for pair in _of_text(sections) if pair[0] not in linked)
         sources = (*faults, *keys, *spoken.of_title(info.title), *below)
@@ -233,7 +242,9 @@ def _of_table(lines: Sequence[str]) -> Iterator[tuple[str, str]]:
 
 def _said(line: str) -> Iterator[tuple[str, str]]:
     if found := _LINE.match(line) or _BRACKETED.match(line):
-        yield from _pair(_plain(found[1]), found[2].rstrip("* "))
+        said = _pair(_plain(found[1]), found[2].rstrip("* "))
+        # "Expires: …" at the top of a text may be said of anything.
+        yield from (pair for pair in said if pair[0] != "ends")
     text = _bare(line)
     if _RELATION.match(text):
         yield "line", text

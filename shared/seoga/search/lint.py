@@ -91,6 +91,8 @@ def _statuses(life: Lifecycle) -> Iterator[Problem]:
             yield Problem("undated", name, f"It is {stated.word}, but gives no date.")
         if stated.date > today():
             yield Problem("future", name, f"Its date, {stated.date}, is yet to come: not shown.")
+        if "" < stated.ends < today():
+            yield Problem("expired", name, f"It was valid until {stated.ends}: not shown.")
         if stated.word in REPLACED and not life.on().ends(file_id):
             lacks = "nothing in its place lives" if stated.by else "names no successor"
             yield Problem("no_successor", name, f"It is {stated.word}, but {lacks}.")

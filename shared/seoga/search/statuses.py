@@ -28,7 +28,7 @@ class Stated:
     """The statements of one document, understood. `word` is its status in one word, as it is
     shown; `by` names what replaced it, `of` what it replaces; `date` is its own, `until` when it
     was retired (both ISO days, or ""). `took_effect`: False for what was never in force; `faults`:
-    what of its statements could not be read."""
+    what of its statements could not be read; `ends`: the last day that it is valid."""
 
     word: str = ""
     standing: Standing = Standing.LIVE
@@ -39,6 +39,7 @@ class Stated:
     ids: tuple[str, ...] = ()
     took_effect: bool = True
     faults: tuple[str, ...] = ()
+    ends: str = ""
 
     @property
     def refused(self) -> bool:
@@ -195,7 +196,7 @@ class _Reading:
         elif field == "reason":
             self._relations(text)
             self._instead(text)
-        elif field in ("date", "created", "until"):
+        elif field in ("date", "created", "until", "ends"):
             self.dates.setdefault(field, day_in(text))
         else:
             self._named(field, text)
@@ -287,6 +288,7 @@ class _Reading:
             tuple(self.ids),
             self.word not in _NEVER,
             tuple(self.faults),
+            self.dates.get("ends", ""),
         )
 
 

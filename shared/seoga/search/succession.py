@@ -139,12 +139,16 @@ def _retired(stated: Mapping[int, Stated], after: Mapping[int, list[int]], day: 
     out = {
         file_id
         for file_id, one in stated.items()
-        if (day and one.date > day)
+        if (day and (one.date > day or _expired(one, day)))
         or (one.standing is Standing.RETIRED and (one.refused or not (day and one.until > day)))
     }
     # What is no draft and was once in force retires what it replaced, edited or not.
     out |= {old for old, news in after.items() if any(_retires(stated, new) for new in news)}
     return out
+
+
+def _expired(one: Stated, day: str) -> bool:
+    return bool(day and one.ends) and one.ends < day
 
 
 def _retires(stated: Mapping[int, Stated], new: int) -> bool:
@@ -187,7 +191,14 @@ def _fates(
             yield file_id, Fate(Standing.RETIRED, f"not before {one.date}")
             continue
         word = one.word if one.standing is Standing.RETIRED else "superseded"
-        days = [one.until, *(stated.get(new, _SILENT).date for new in after.get(file_id, ()))]
+        ended = one.ends if _expired(one, day) else ""
+        if ended and word == "superseded" and not after.get(file_id):
+            word = "expired"
+        days = [
+            one.until,
+            ended,
+            *(stated.get(new, _SILENT).date for new in after.get(file_id, ())),
+        ]
         yield (
             file_id,
             Fate(Standing.RETIRED, word, next(filter(None, days), ""), ends.get(file_id, ())),

@@ -153,6 +153,13 @@ def test_what_a_sentence_says_of_a_successor_and_a_day_counts() -> None:
     assert revised.standing is not Standing.RETIRED
 
 
+def test_the_end_of_validity_counts_where_metadata_names_it() -> None:
+    meta = {"valid_until": "2026-03-01"}
+    assert understood(statements_of(DocumentInfo("markdown", meta=meta), [])).ends == "2026-03-01"
+    assert statements_of(DocumentInfo("html", meta={"expires": "2001-01-01"}), []) == []
+    assert statements_of(INFO, [section("Expires: 2001-01-01", "A")]) == []
+
+
 def test_a_hostile_document_states_no_more_than_the_bound() -> None:
     lines = "\n".join(f"Supersedes: {'x' * 5000}{n}" for n in range(5000))
     meta = {"superseded_by": [f"{n}.md" for n in range(5000)], "status": "s" * 100_000}

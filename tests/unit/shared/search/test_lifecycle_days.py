@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from seoga.errors import InvalidArgument
+from seoga.search.lint import lint
 
 from .conftest import Shelf
 from .decisions import NEW, QUERY, new, old
@@ -33,6 +34,19 @@ def test_what_was_rejected_was_in_force_on_no_day_before(
 ) -> None:
     old(shelf, ("status", status), ("until", "2026-03-01"))
     assert shelf.paths(QUERY, mode="bm25", as_of="2020-01-01") == shown
+
+
+def test_what_is_valid_until_a_day_is_shown_until_then(shelf: Shelf) -> None:
+    old(shelf, ("status", "active"), ("ends", "2026-03-01"))
+    assert shelf.paths(QUERY, mode="bm25", as_of="2026-03-01") == ["old.md"]
+    answer = shelf.search(QUERY, mode="bm25", as_of="2026-03-02")
+    assert (answer.hits, answer.retired[0].status, answer.retired[0].since) == (
+        (),
+        "expired",
+        "2026-03-01",
+    )
+    (problem,) = [one for one in lint(shelf.kb).problems if one.kind == "expired"]
+    assert "2026-03-01" in problem.message
 
 
 @pytest.mark.parametrize("field", ["date", "created"])
