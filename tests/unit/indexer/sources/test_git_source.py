@@ -73,7 +73,7 @@ def test_a_branch_is_read_whatever_is_checked_out(repo: Any, listed: Any, conten
     assert contents(source(repo.folder)) == {"a.md": b"main"}
     found = contents(source(repo.folder, branch="feature/한글"))
     assert found == {"a.md": b"feature", "b.md": b"b"}
-    with pytest.raises(SourceUnavailable, match="has no branch 'nope'"):
+    with pytest.raises(SourceUnavailable, match="has no branch or tag 'nope'"):
         listed(source(repo.folder, branch="nope"))
 
 
@@ -88,6 +88,27 @@ def test_a_folder_of_a_checkout_gives_what_is_below_it(
         (item,) = connector.items()
         assert isinstance(item, Item)
         assert connector.refresh(item).mtime_ns == 1577836800 * 10**9
+
+
+def test_a_tag_can_be_named_where_a_branch_can(repo: Any, contents: Any) -> None:
+    repo.commit(**{"a.md": "tagged"})
+    repo.git("tag", "-a", "v1", "-m", "one")
+    repo.commit(**{"a.md": "later"})
+    for where in ({"path": str(repo.folder)}, {"url": f"file://{repo.folder}"}):
+        path = where.pop("path", "")
+        one = Source("git", "g", path, options=where | {"branch": "v1"})
+        assert contents(one) == {"a.md": b"tagged"}
+
+
+def test_a_folder_that_the_commit_has_no_more_is_said_as_that(repo: Any, listed: Any) -> None:
+    repo.commit(**{"old/a.md": "a", "b.md": "b"})
+    assert list(listed(source(repo.folder / "old"))[0]) == ["a.md"]
+    repo.git("rm", "-rq", "old")
+    repo.commit()
+    (repo.folder / "old").mkdir(exist_ok=True)
+    with pytest.raises(SourceUnavailable, match="is no folder of its last commit") as caught:
+        listed(source(repo.folder / "old"))
+    assert "renamed or removed" in caught.value.hint
 
 
 def test_bare_repositories_worktrees_and_submodules_can_be_a_source(

@@ -6,7 +6,7 @@ import re
 import shutil
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from hashlib import sha256
 
@@ -17,6 +17,9 @@ from seoga_indexer.sources.git.repository import Repository, repository
 from seoga_indexer.sources.git.tree import Tree
 
 _PROTOCOLS = "http:https:ssh:git:file"
+# As a checkout is looked at (see `repository`).
+_NAMED = ("refs/heads/{}", "refs/tags/{}")
+_NO_REF = "couldn't find remote ref"
 _FETCH_S = 3600.0
 _LOCK_LOOK_S = 0.2
 _REFUSED = re.compile(
@@ -50,7 +53,7 @@ class Clone:
         """
         name = sha256(branch.encode()).hexdigest()[:16] if branch else "head"
         ref = f"refs/seoga/{name}"
-        asked = f"refs/heads/{branch}" if branch else "HEAD"
+        asked = [form.format(branch) for form in _NAMED] if branch else ["HEAD"]
         with self._turn():
             try:
                 return self._fetch(asked, ref)
@@ -64,23 +67,30 @@ class Clone:
             except GitFailed as error:
                 raise self._unavailable(error, branch) from error
 
-    def _fetch(self, asked: str, ref: str) -> str:
+    def _fetch(self, asked: Sequence[str], ref: str) -> str:
+        """The commit of the first of these that the server has. Raises GitFailed."""
         if not (self.folder / "HEAD").is_file():
             self.folder.mkdir(parents=True, exist_ok=True)
             self._git.text(self.folder, "init", "--bare", "--quiet", "--template=", ".")
-        self._git.text(
-            self.folder, "fetch", "--quiet", "--no-tags", "--no-recurse-submodules", "--force",
-            "--no-write-fetch-head", "--", self.url, f"+{asked}:{ref}",
-            timeout=_FETCH_S,
-        )  # fmt: skip
+        for name in asked:
+            try:
+                self._git.text(
+                    self.folder, "fetch", "--quiet", "--no-tags", "--no-recurse-submodules",
+                    "--force", "--no-write-fetch-head", "--", self.url, f"+{name}:{ref}",
+                    timeout=_FETCH_S,
+                )  # fmt: skip
+                break
+            except GitFailed as error:
+                if name == asked[-1] or _NO_REF not in str(error).lower():
+                    raise
         return self._git.text(self.folder, "rev-parse", "--verify", f"{ref}^{{commit}}")
 
     def _unavailable(self, error: GitFailed, branch: str) -> SourceUnavailable:
         said = str(error)
         if _REFUSED.search(said):
             return self._login.refused(self.url, said)
-        if "couldn't find remote ref" in said.lower():
-            name = f"no branch {branch!r}" if branch else "no commit yet"
+        if _NO_REF in said.lower():
+            name = f"no branch or tag {branch!r}" if branch else "no commit yet"
             return SourceUnavailable(f"{self.url} has {name}", "Check `branch` in the config.")
         return SourceUnavailable(
             f"{self.url} cannot be fetched: {said}", "Is the address right, and does it answer?"

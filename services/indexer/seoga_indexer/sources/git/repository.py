@@ -59,7 +59,24 @@ def checkout(source: Source, means: Means) -> Repository:
             "Give the folder of a checkout or of a bare repository.",
         ) from error
     prefix, common = lines[0], folder / lines[-1]
-    return repository(git, folder, common, Tree(_commit(git, source), prefix))
+    commit = _commit(git, source)
+    if prefix:
+        _refuse_unknown(git, source, commit, prefix)
+    return repository(git, folder, common, Tree(commit, prefix))
+
+
+def _refuse_unknown(git: Git, source: Source, commit: str, prefix: str) -> None:
+    """Raises SourceUnavailable for a folder that the commit has not: it was removed, or renamed."""
+    try:
+        kind = git.text(Path(source.path), "cat-file", "-t", f"{commit}:{prefix.rstrip('/')}")
+    except GitFailed:
+        kind = ""
+    if kind != "tree":
+        at = str(source.options.get("branch", "")) or "its last commit"
+        raise SourceUnavailable(
+            f"{source.path} is no folder of {at}",
+            "Was it renamed or removed there? Name the folder that it is now.",
+        )
 
 
 def _commit(git: Git, source: Source) -> str:
@@ -71,5 +88,5 @@ def _commit(git: Git, source: Source) -> str:
             )
         except GitFailed:
             continue
-    what = f"no branch {branch!r}" if branch else "no commit yet"
+    what = f"no branch or tag {branch!r}" if branch else "no commit yet"
     raise SourceUnavailable(f"{source.path} has {what}", "Check `branch` in the config.")
