@@ -180,7 +180,7 @@ def _explain(error: Exception, chosen: Format | None) -> ExtractionFailed:
         return ExtractionFailed(
             "The document is nested too deep.",
             "Save it with fewer levels inside each other.",
-            Reason.CORRUPT,
+            Reason.TOO_LARGE,
         )
     # Text cannot be corrupt: an exception there is ours.
     ours = chosen is None or chosen.text

@@ -17,7 +17,11 @@ READ = ("md", "txt", "html", "html_confluence", "docx", "xlsx", "pptx", "hwp", "
 # Small files that say a thing again and again: their beginning is kept.
 REPEATING = {"poi__poc-shared-strings.xlsx"}
 # Its image is cut off, and with it the end of the file; the text before that is read.
-CUT = {"pdf.js__scan-bad.pdf"}
+CUT = {
+    "pdf.js__scan-bad.pdf",
+    # One of its two pages is a loop.
+    "pdf.js__Pages-tree-refs.pdf",
+}
 # Nothing but a picture without a word.
 PICTURES = {"hwplib__blank.hwp", "hwplib__그림.hwp"}
 # Broken on purpose, but what is left of it can be read.

@@ -210,14 +210,14 @@ ATTACKS: dict[str, tuple[str, Callable[[], bytes], set[Reason | None]]] = {
     "groups nested in RTF": (
         "a.rtf",
         lambda: rb"{\rtf1 " + b"{" * 500_000 + b"deep",
-        {None, Reason.CORRUPT},
+        {Reason.TOO_LARGE},
     ),
     "directives nested in reStructuredText": (
         "a.rst",
         lambda: "\n".join(f"{' ' * (3 * n)}.. note::\n" for n in range(1000)).encode(),
         {None, Reason.CORRUPT},
     ),
-    "parts nested in a mail": ("a.eml", lambda: mails(5000), {None, Reason.CORRUPT}),
+    "parts nested in a mail": ("a.eml", lambda: mails(5000), {None, Reason.TOO_LARGE}),
     "chapter nested in a book": (
         "a.epub",
         lambda: zipped(

@@ -83,6 +83,20 @@ def test_merged_and_repeated_cells_stay_on_their_column(read: Reading) -> None:
     assert got.text == "| k | v |  |\n| --- | --- | --- |\n| A | 1 | 1 |\n| A | 2 | 3 |"
 
 
+def test_rows_that_stand_there_again_are_read_and_what_is_too_many_is_told(read: Reading) -> None:
+    def table(times: int, columns: int) -> bytes:
+        row = cell("a") + cell("b", f'table:number-columns-repeated="{columns}"')
+        rows = f'<table:table-row table:number-rows-repeated="{times}">{row}</table:table-row>'
+        return odt(f"<table:table>{rows}</table:table><text:p>after</text:p>")
+
+    got = read("a.odt", table(3, 2))
+    assert got.text == "| a | b | b |\n| --- | --- | --- |\n| a | b | b |\n| a | b | b |\n\nafter"
+    with pytest.raises(ExtractionFailed, match="A row of a table stands there 9,999,999 times; 20"):
+        read("a.odt", table(9_999_999, 1))
+    with pytest.raises(ExtractionFailed, match="A cell of a table stands there 99,999 times; 200"):
+        read("a.odt", table(1, 99_999))
+
+
 def test_notes_comments_boxes_and_headers_follow_the_text(read: Reading) -> None:
     note = (
         '<text:note text:note-class="endnote"><text:note-citation>i</text:note-citation>'
@@ -137,8 +151,9 @@ def test_hostile_packages_fail_as_their_own(read: Reading) -> None:
     assert failed.value.reason is Reason.TOO_LARGE
     repeated = cell("x", 'table:number-columns-repeated="99999999"')
     row = f"<table:table-row>{repeated}</table:table-row>"
-    got = read("a.odt", odt(f"<table:table>{row * 3}</table:table>"))
-    assert len(got.text) < 5000
+    with pytest.raises(ExtractionFailed) as failed:
+        read("a.odt", odt(f"<table:table>{row * 3}</table:table>"))
+    assert failed.value.reason is Reason.TOO_LARGE
     entity = '<!DOCTYPE a [<!ENTITY x SYSTEM "file:///etc/passwd">]>'
     assert "root:" not in read("a.odt", odt(p("a &x; b"), head=entity)).text
 

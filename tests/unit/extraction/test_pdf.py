@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -309,3 +310,20 @@ def test_letters_set_apart_are_words_and_letters_with_typed_blanks_are_not(
     assert "choose A B C D E F" in text
     assert text.count("A B C D E F") == 2
     assert "1 2 3 4" in text
+
+
+def test_pages_that_are_damaged_are_named_and_the_others_read(events: Any) -> None:
+    document = pymupdf.open()
+    for number in range(7):
+        document.new_page().insert_text((72, 72), f"page number {number + 1}")
+    second, third, _, fifth, sixth = (document[number].xref for number in range(1, 6))
+    document.update_object(second, "null")
+    document.xref_set_key(third, "Contents", "[99999 0 R]")
+    document.xref_set_key(fifth, "Contents", f"[{document[4].get_contents()[0]} 0 R 99999 0 R]")
+    document.update_object(sixth, f"<</Type/Pages/Kids[{sixth} 0 R]/Count 1>>")
+    text, error = events("a.pdf", bytes(document.tobytes()))
+    assert re.findall("page number .", text) == [f"page number {n}" for n in (1, 4, 5, 7)]
+    assert (error.reason, error.message) == (
+        Reason.CORRUPT,
+        "Of the PDF, pages 2 to 3, 5 to 6 cannot be read whole; the others are.",
+    )

@@ -112,7 +112,7 @@ def test_rtf_is_known_by_its_content(read: Reading) -> None:
 def test_deep_groups_are_refused_and_open_ones_end(read: Reading) -> None:
     with pytest.raises(ExtractionFailed) as failed:
         read("a.rtf", b"{\\rtf1" + b"{" * 100_000)
-    assert failed.value.reason is Reason.CORRUPT
+    assert failed.value.reason is Reason.TOO_LARGE
     assert read("a.rtf", b"{\\rtf1 x{\\footnote y{\\b z").text == "x[^1]\n\n[^1]: yz"
 
 

@@ -32,6 +32,9 @@ LARGEST = 5000
 SMALL = 1600
 # What tesseract takes of a side.
 MOST_SIDE = 32_000
+# Of a transparent image: a darker shade is seen on white paper, and how little of it is none.
+DARK = 160
+UNSEEN = 0.0005
 _FORMATS = ("PNG", "JPEG", "JPEG2000", "TIFF", "WEBP", "AVIF", "BMP", "GIF")
 _SIGNATURES = (
     (0, b"\x89PNG\r\n\x1a\n"),
@@ -63,7 +66,14 @@ def parse(source: Input) -> Parsed:
     with image:
         pages = _count(image)
         kind = (image.format or "").lower()
-        meta = {"pages": pages, "width": image.width, "height": image.height, "image": kind}
+        meta: dict[str, Any] = {
+            "pages": pages,
+            "width": image.width,
+            "height": image.height,
+            "image": kind,
+        }
+        if pages == 1 and getattr(image, "is_animated", False):
+            meta["note"] = "Of the frames of this animation, only the first is read."
         yield DocumentInfo("image", meta=meta)
         with Recogniser(source, pages) as recogniser:
             yield from _Images(image, pages, source, recogniser).sections()
@@ -254,8 +264,9 @@ def _rows_left(path: Path, number: int) -> Image:
 
 
 def _on_white(image: Image) -> Image:
-    """What is transparent shows white paper."""
+    """What is transparent shows white paper; what would not be seen on it is turned dark."""
     import PIL.Image
+    from PIL import ImageOps
 
     if image.mode.startswith("I"):
         # 16 bits a pixel: the library would cut them off at 255.
@@ -265,8 +276,12 @@ def _on_white(image: Image) -> Image:
     if not image.has_transparency_data:
         return image.convert("L")
     shown = image.convert("LA")
+    mask = shown.getchannel("A")
+    shades = shown.histogram(mask)[:256]
+    dark = sum(shades[:DARK]) > UNSEEN * sum(shades) or not mask.histogram()[0]
+    drawn = shown.getchannel("L") if dark else ImageOps.invert(shown.getchannel("L"))
     paper = PIL.Image.new("L", shown.size, 255)
-    paper.paste(shown.getchannel("L"), mask=shown.getchannel("A"))
+    paper.paste(drawn, mask=mask)
     return paper
 
 
@@ -305,5 +320,5 @@ FORMAT = Format(
     needs=("PIL",),
     check=check,
     lacks=lacks,
-    version="2",
+    version="3",
 )

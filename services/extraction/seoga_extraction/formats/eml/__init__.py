@@ -12,7 +12,7 @@ from functools import partial
 from seoga.errors import ExtractionFailed, Reason
 from seoga.models import DocumentInfo, Section
 from seoga_extraction.attached import Attached, attachments
-from seoga_extraction.format import Format, Input, Outline, Parsed, corrupt, under
+from seoga_extraction.format import Format, Input, Outline, Parsed, under
 from seoga_extraction.formats.eml.parts import (
     Part,
     Sealed,
@@ -87,7 +87,11 @@ def _message(data: bytes) -> Message:
     try:
         message: Message = BytesParser(Sealed, policy=policy.compat32).parsebytes(data)
     except RecursionError as error:
-        raise corrupt("The parts of the message are nested too deep.") from error
+        raise ExtractionFailed(
+            "The parts of the message are nested too deep.",
+            "Save what it holds by itself.",
+            Reason.TOO_LARGE,
+        ) from error
     return message
 
 
@@ -137,5 +141,5 @@ FORMAT = Format(
     sniff=sniff,
     text=True,
     nests=True,
-    version="6",
+    version="7",
 )

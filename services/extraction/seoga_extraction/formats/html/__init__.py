@@ -63,7 +63,7 @@ def parse(source: Input) -> Parsed:
         raise ExtractionFailed(
             "The page is nested too deep: what stands below that is left out.",
             "Save it with fewer elements inside each other.",
-            Reason.CORRUPT,
+            Reason.TOO_LARGE,
         ) from error
 
 

@@ -21,7 +21,7 @@ def parse(source: Input) -> Parsed:
     root = package.text
     if root is None:
         raise corrupt("The OpenDocument file has no text.")
-    body = Body(package)
+    body = Body(package, source.cut)
     sections = [*body.sections(root), *body.margins()]
     yield DocumentInfo("odt", package.title or body.title, package.properties)
     yield from sections
@@ -46,6 +46,6 @@ FORMAT = Format(
     extensions=(".odt", ".ott", ".odm"),
     sniff=sniff,
     needs=("lxml", "cryptography"),
-    version="4",
+    version="5",
     nests=True,
 )

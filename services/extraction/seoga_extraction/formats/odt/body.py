@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -30,6 +30,8 @@ _SILENT = frozenset(
 _LABELS = re.compile(r"\[\^e?\d+\]")
 MAX_HEADING = 200
 MAX_SPAN = 200
+# Characters that one cell or row may become by being repeated.
+MAX_REPEATED = 200_000
 
 
 @dataclass(slots=True)
@@ -44,8 +46,9 @@ class _Held:
 class Body:
     """Turns a tree into sections. `title` is known when they have been read."""
 
-    def __init__(self, package: Package) -> None:
+    def __init__(self, package: Package, cut: Callable[[str], None]) -> None:
         self._package = package
+        self._cut = cut
         self._outline = Outline()
         self._counters = Counters(package.lists)
         self._held = _Held()
@@ -183,9 +186,21 @@ class Body:
                     text = self.flat(cell, notes)
                     if (rest := _repeat(cell, "number-rows-spanned") - 1) > 0:
                         down[len(cells)] = (rest, text)
-                    cells += [text] * _repeat(cell, "number-columns-repeated")
-            rows.append(cells)
+                    cells += [text] * self._times(cell, "number-columns-repeated", text)
+            rows += [cells] * self._times(row, "number-rows-repeated", "".join(cells))
         return rows
+
+    def _times(self, element: _Element, name: str, text: str) -> int:
+        """How often a cell or a row with this text stands there, as far as it is read."""
+        said = number(attribute(element, name), 1)
+        # Rows without text are no table: they say nothing however many they are.
+        most = max(1, min(MAX_SPAN, MAX_REPEATED // max(len(text), 1)))
+        if name == "number-rows-repeated" and not text:
+            return 1
+        if text and said > most:
+            what = "row" if name == "number-rows-repeated" else "cell"
+            self._cut(f"A {what} of a table stands there {said:,} times; {most:,} are read.")
+        return min(max(said, 1), most)
 
     def flat(self, root: _Element, notes: list[_Element]) -> str:
         """A cell or a note on one line; notes that hang on it are added to `notes`. It calls itself

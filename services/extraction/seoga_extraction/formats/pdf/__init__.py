@@ -4,7 +4,7 @@ files inside at the end."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from seoga.errors import ExtractionFailed, Reason
@@ -21,6 +21,9 @@ _JUNK_TITLE = re.compile(
     r"^(?:microsoft word - |untitled|\(anonymous\)|제목 없음|.*\.(?:docx?|hwpx?|pptx?|pdf)$)", re.I
 )
 
+# Runs of pages that a message names.
+_RUNS = 10
+
 
 def parse(source: Input) -> Parsed:
     """Recognised pages say so in their metadata (`ocr`), and those that could not be (`needs_ocr`).
@@ -34,18 +37,22 @@ def parse(source: Input) -> Parsed:
     document, counted = opened(source)
     with document:
         yield DocumentInfo("pdf", _title(document), {"pages": document.page_count})
-        yield from _whole(document, source)
+        pages = Pages(document, source)
+        yield from _whole(document, source, pages)
+        unread = _numbers(pages.broken)
         if document.is_repaired and not ends(source):
-            raise corrupt("The PDF is cut off: the pages that were found in it are read.")
+            but = f", without the damaged {unread}" if unread else ""
+            raise corrupt(f"The PDF is cut off: the pages that were found in it are read{but}.")
+        if unread:
+            raise corrupt(f"Of the PDF, {unread} cannot be read whole; the others are.")
         if not counted:
             raise corrupt("The PDF counts its pages wrongly: those that were found are read.")
         source.tell_cuts()
 
 
-def _whole(document: Any, source: Input) -> Iterator[Section]:
+def _whole(document: Any, source: Input, pages: Pages) -> Iterator[Section]:
     """The pages, then the files inside. Raises ExtractionFailed for what could not be read; pages
     without any text are no fault where files inside have some."""
-    pages = Pages(document, source)
     failed: ExtractionFailed | None = None
     try:
         yield from pages.sections()
@@ -57,6 +64,20 @@ def _whole(document: Any, source: Input) -> Iterator[Section]:
         yield section
     if failed is not None and not (found and failed.reason is Reason.NO_TEXT):
         raise failed
+
+
+def _numbers(pages: Sequence[int]) -> str:
+    """`page 3`, or `pages 3 to 5, 9 and 4 more`; "" for none."""
+    runs: list[list[int]] = []
+    for page in pages:
+        if runs and page == runs[-1][-1] + 1:
+            runs[-1][1:] = [page]
+        else:
+            runs.append([page])
+    shown = ", ".join(" to ".join(map(str, run)) for run in runs[:_RUNS])
+    rest = sum(page > runs[_RUNS - 1][-1] for page in pages) if len(runs) > _RUNS else 0
+    more = f" and {rest:,} more" if rest else ""
+    return f"page{'s' if len(pages) > 1 else ''} {shown}{more}" if pages else ""
 
 
 def _title(document: Any) -> str:
@@ -71,5 +92,5 @@ def sniff(source: Input) -> bool:
 
 
 FORMAT = Format(
-    "pdf", parse, extensions=(".pdf",), sniff=sniff, needs=("pymupdf", "PIL"), version="12"
+    "pdf", parse, extensions=(".pdf",), sniff=sniff, needs=("pymupdf", "PIL"), version="13"
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from seoga.errors import ExtractionFailed, Reason
@@ -20,13 +20,26 @@ _NAME = re.compile(r"/([A-Za-z0-9]+)")
 _STARVED = re.compile(r"(?:m|c|re)alloc.*failed")
 
 
-def check(document: Any, page: Any) -> None:
-    """Raises ExtractionFailed (too_large) where the instructions of a page are more than MOST."""
-    raws = [(xref, document.xref_stream_raw(xref) or b"") for xref in page.get_contents()]
-    if sum(len(raw) for _, raw in raws) * _RATIO <= MOST:
-        return
+def check(document: Any, page: Any) -> bool:
+    """Whether the page and all of its instructions are there; raises ExtractionFailed (too_large)
+    where they are more than MOST."""
+    raws = {xref: _raw(document, xref) for xref in page.get_contents()}
+    if not raws:
+        return bool(document.xref_object(page.xref) != "null")
+    if sum(map(len, raws.values())) * _RATIO > MOST:
+        _check_size(document, page, raws)
+    return all(raw or document.xref_is_stream(xref) for xref, raw in raws.items())
+
+
+def _raw(document: Any, xref: int) -> bytes:
+    """The bytes of a stream as they are in the file; b"" for one that is not there."""
+    known = 0 < xref < document.xref_length()
+    return document.xref_stream_raw(xref) or b"" if known else b""
+
+
+def _check_size(document: Any, page: Any, raws: Mapping[int, bytes]) -> None:
     size = 0
-    for xref, raw in raws:
+    for xref, raw in raws.items():
         for piece in _inflated([raw], _filters(document, xref)):
             size += len(piece)
             if size > MOST:

@@ -55,7 +55,6 @@ class _Tally:
 
     found: bool = False
     scans: int = 0
-    broken: int = 0
     failed: ExtractionFailed | None = None
     refused: ExtractionFailed | None = None
     held: list[Section] = field(default_factory=list)
@@ -63,7 +62,7 @@ class _Tally:
 
 class Pages:
     """The sections of an open document. Use `sections` once; then `pinned` has the page (from 0)
-    and the reference of each mark that holds a file."""
+    and the reference of each mark that holds a file, and `broken` the pages that are damaged."""
 
     def __init__(self, document: Any, source: Input) -> None:
         self._document = document
@@ -74,6 +73,8 @@ class Pages:
         self._marks = Bookmarks(outline)
         self._forms = Forms(document)
         self.pinned: list[tuple[int, int]] = []
+        # The numbers of pages that are damaged.
+        self.broken: list[int] = []
         self._tally = _Tally()
         self._recogniser: Recogniser | None = None
         self._waiting: deque[_Page] = deque()
@@ -94,14 +95,15 @@ class Pages:
             raise self._tally.refused
         if not self._tally.found and self._tally.scans:
             raise self._without_text()
-        if not self._tally.found and self._tally.broken:
+        if not self._tally.found and self.broken:
             raise corrupt("The PDF is damaged or cut off: none of its pages can be read.")
 
     def _opened(self, number: int, held: ExitStack) -> _Page:
         broken = (mupdf().mupdf.FzErrorBase, RuntimeError, ValueError)
         try:
             page = self._document[number - 1]
-            contents.check(self._document, page)
+            if not contents.check(self._document, page):
+                self.broken.append(number)
             self._forms.check(page)
             marks = page.annot_xrefs()
             self.pinned += [(number - 1, mark[0]) for mark in marks if mark[1] == PINNED]
@@ -117,7 +119,7 @@ class Pages:
                 self._tally.refused = self._tally.refused or contents.starved(number)
                 return _Page(number, PageLayer([]), failure=Reason.TOO_LARGE.value)
             # One broken page costs that page.
-            self._tally.broken += 1
+            self._is_broken(number)
             return _Page(number, PageLayer([]), failure=Reason.CORRUPT.value)
         opened.layer = self._without_repeated(opened.layer)
         try:
@@ -125,8 +127,13 @@ class Pages:
         except ExtractionFailed as error:
             self._fail(opened, error)
         except broken:
+            self._is_broken(number)
             opened.failure = Reason.CORRUPT.value
         return opened
+
+    def _is_broken(self, number: int) -> None:
+        if number not in self.broken[-1:]:
+            self.broken.append(number)
 
     def _without_repeated(self, layer: PageLayer) -> PageLayer:
         """Without what an earlier page shows too, such as the head of a letter."""

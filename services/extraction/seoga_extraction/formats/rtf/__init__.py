@@ -26,4 +26,4 @@ def sniff(source: Input) -> bool:
     return source.head.lstrip(b"\xef\xbb\xbf \r\n\t").startswith(b"{\\rtf")
 
 
-FORMAT = Format("rtf", parse, extensions=(".rtf",), sniff=sniff, version="2")
+FORMAT = Format("rtf", parse, extensions=(".rtf",), sniff=sniff, version="3")

@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
+from seoga.errors import ExtractionFailed, Reason
 from seoga.models import Section
-from seoga_extraction.format import Outline, corrupt, one_line
+from seoga_extraction.format import Outline, one_line
 from seoga_extraction.formats.rtf.story import Look, Note, Story
 from seoga_extraction.formats.rtf.tokens import CHARSETS, SYMBOL_CHARSET, Token, codepage
 from seoga_extraction.formats.rtf.words import (
@@ -75,7 +76,7 @@ class Reader:
         self._words = self._handlers()
 
     def read(self, tokens: Iterable[Token]) -> Document:
-        """The whole document. Raises ExtractionFailed (corrupt) when groups are nested too deep."""
+        """The whole document. Raises ExtractionFailed (too_large) when groups are too deep."""
         kinds: dict[str, Callable[[Token], None]] = {
             "{": self._open,
             "}": self._close,
@@ -97,7 +98,11 @@ class Reader:
         self._decode()
         self._skip = 0
         if len(self._stack) >= MAX_DEPTH:
-            raise corrupt("The RTF document is nested too deep.")
+            raise ExtractionFailed(
+                f"The RTF document has more than {MAX_DEPTH} groups in one another.",
+                "Save it again, or as PDF.",
+                Reason.TOO_LARGE,
+            )
         self._stack.append(self._state)
         self._state = replace(self._state, opens="")
 
