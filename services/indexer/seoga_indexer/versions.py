@@ -72,9 +72,15 @@ class Versions:
     def behind(self, format_name: str, reason: str, made: str, chunks: int) -> Depth:
         """The same by what made its text alone."""
         reading, _, chunking = made.partition("/")
-        if reading != self.reading(format_name, reason):
+        if reading != self.reading(format_name, reason) and not self._tried(reason, reading):
             return Depth.EXTRACT
         return Depth.CHUNK if chunks and chunking != self.chunking else Depth.NOTHING
+
+    def _tried(self, reason: str, reading: str) -> bool:
+        """Whether passwords that are not given now did not open the file: without any it stays
+        as it is."""
+        tried = f"{self.extraction}.{self.every_format}."
+        return reason == Reason.ENCRYPTED and not self.passwords and reading.startswith(tried)
 
     def stamp(self) -> bytes:
         """16 bytes that change with whatever `depth` answers by."""

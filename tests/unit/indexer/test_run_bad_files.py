@@ -83,6 +83,21 @@ def test_other_passwords_take_only_encrypted_files_again(place: Any) -> None:
     assert place.extraction.reads == []
 
 
+def test_without_the_passwords_that_did_not_open_a_file_it_is_not_behind(place: Any) -> None:
+    age(place.write("locked.md", "!encrypted"))
+    place.extraction.passwords = "1700000000"
+    place.run()
+    place.extraction.passwords = ""
+    place.run()
+    assert place.extraction.reads == []
+    place.extraction.version = "2"
+    place.run()
+    assert place.extraction.reads == ["locked.md"]
+    place.extraction.passwords = "1700000000"
+    place.run()
+    assert place.extraction.reads == ["locked.md"]
+
+
 def test_a_new_extraction_version_reads_everything_once(place: Any) -> None:
     age(place.write("a.md", "apple"))
     place.run()
