@@ -143,4 +143,4 @@ def test_deep_multiparts_are_refused(read: Reading) -> None:
     parts += [b"Content-Type: multipart/mixed; boundary=b%d\n\n--b%d" % (n, n) for n in range(3000)]
     with pytest.raises(ExtractionFailed) as failed:
         read("a.eml", b"\n".join(parts) + b"\n\nx")
-    assert failed.value.reason is Reason.CORRUPT
+    assert failed.value.reason is Reason.TOO_LARGE

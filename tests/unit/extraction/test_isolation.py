@@ -77,7 +77,7 @@ def pid_of(engine: ExtractionEngine, path: Path) -> int:
         ("hang", Reason.TIMEOUT, 2),
         ("spin", Reason.TIMEOUT, 2),
         ("eat", Reason.OUT_OF_MEMORY, 60),
-        ("nest", Reason.CORRUPT, 60),
+        ("nest", Reason.TOO_LARGE, 60),
         ("bug", Reason.CORRUPT, 60),
     ],
 )

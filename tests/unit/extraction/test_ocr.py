@@ -23,7 +23,7 @@ from seoga_extraction.engine import ExtractionEngine
 from seoga_extraction.ocr import cleaning, tesseract
 from seoga_extraction.ocr.turns import Turns
 
-from .drawn import PARAGRAPHS, body, opened, page_of, pdf_of, png
+from .drawn import PARAGRAPHS, body, opened, page_of, pdf_of, png, small_page
 
 Reading = Callable[..., Any]
 pytestmark = pytest.mark.skipif(
@@ -231,3 +231,11 @@ def test_a_turn_of_another_process_is_waited_for_and_freed_when_it_dies(tmp_path
     thread.join(10)
     other.communicate()
     turns.close()
+
+
+def test_a_few_words_on_their_side_are_read_line_by_line(read: Any) -> None:
+    page = Image.new("L", (1600, 900), 255)
+    for row, text in enumerate(("SCANNED page two", "BETASCAN invoice", "number 4711")):
+        page.paste(small_page(text), (0, 30 + 240 * row))
+    got = read("a.png", png(page.rotate(90, expand=True)))
+    assert " ".join(body(got).split()) == "SCANNED page two BETASCAN invoice number 4711"

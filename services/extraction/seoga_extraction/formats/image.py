@@ -320,5 +320,5 @@ FORMAT = Format(
     needs=("PIL",),
     check=check,
     lacks=lacks,
-    version="3",
+    version="4",
 )

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from seoga_extraction.format import Input
 
 # Raise it when the same page may give another text: what was kept of unfinished files is not used.
-VERSION = "1"
+VERSION = "2"
 # How often the parent hears that this is work, not a hang.
 SIGN_OF_LIFE_S = 2.0
 

@@ -42,6 +42,7 @@ LEGIBLE_SCATTERED = 75.0
 EXTRA = 0.25
 LONGER = 2.0
 FEWEST = 2
+FEWEST_UPRIGHT = 4
 _POINTS = 72 / 300
 
 
@@ -130,6 +131,18 @@ class _Attempts:
             yield reading
             if reading.confidence < HOPELESS:
                 return
+            if sparse and not turned and _stand_upright(reading):
+                # Too few letters to ask which way they run.
+                yield from self._both_turns()
+                return
+
+    def _both_turns(self) -> Iterator[Reading]:
+        for angle in (90, 270):
+            self._image = cleaning.straight(cleaning.turned(self._raw, angle))
+            reading = self._retry(USUAL)
+            yield reading
+            if reading.confidence >= GOOD:
+                return
 
     def _smoothed(self, first: Reading) -> Generator[Reading, None, Reading]:
         """The surest of the page as it is and as it is without speckle; goes on with that image."""
@@ -161,6 +174,13 @@ class _Attempts:
         if angle:
             self._image = cleaning.straight(cleaning.turned(self._raw, angle))
         return bool(angle)
+
+
+def _stand_upright(reading: Reading) -> bool:
+    """Whether most letters are in boxes that are higher than wide: words on their side."""
+    words = [line for line in reading.lines if line.letters >= FEWEST_UPRIGHT]
+    upright = sum(line.letters for line in words if line.y1 - line.y0 > line.x1 - line.x0)
+    return reading.confidence >= LEGIBLE and 2 * upright > sum(line.letters for line in words)
 
 
 def _without_noise(reading: Reading) -> Reading:
