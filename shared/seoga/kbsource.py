@@ -164,5 +164,5 @@ def _is_base(url: str) -> bool:
         port = parts.port
     except ValueError:
         return False
-    plain = not parts.query and not parts.fragment and port != 0
+    plain = not parts.query and not parts.fragment and port != 0 and not re.search(r"\s", url)
     return parts.scheme.lower() in ("http", "https") and bool(parts.hostname) and plain

@@ -197,6 +197,11 @@ class Run:
 
     def _tidy(self) -> None:
         """What comes after the work; the next run does it where this one was stopped."""
+        if missing := self._done.missing:
+            self._warnings.append(
+                f"{missing:,} documents are listed and were not there to be read (first:"
+                f" {self._done.first_missing}). The next run asks again."
+            )
         if faulty := self._done.faulty:
             some = "1 document states" if faulty == 1 else f"{faulty} documents state"
             which = "; ".join(self._done.faults)

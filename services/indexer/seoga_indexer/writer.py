@@ -55,7 +55,8 @@ class Done:
     tried_failed: int = 0
     faulty: int = 0
     faults: list[str] = field(default_factory=list)
-    missing: list[str] = field(default_factory=list)
+    missing: int = 0
+    first_missing: str = ""
     troubles: list[str] = field(default_factory=list)
 
     def trouble(self, name: str, reason: str, detail: str) -> None:
@@ -163,7 +164,11 @@ class Writer:
 
     @take.register
     def _(self, message: Missing) -> None:
-        self.done.missing.append(f"{message.item.label}/{message.item.path}")
+        # A file of a folder was deleted meanwhile; a server may go on listing what is not there.
+        if not message.item.local:
+            name = f"{message.item.label}/{message.item.path}: {message.detail}"
+            self.done.first_missing = self.done.first_missing or name
+            self.done.missing += 1
         self._reporter.done += 1
 
     @take.register

@@ -48,6 +48,7 @@ def made(base: Path, *sources: dict[str, Any]) -> kb.Kb:
         (WIKI | {"baseUrl": "ftp://example.org"}, 'baseUrl is "ftp://example.org"; allowed'),
         (WIKI | {"baseUrl": "https://example.org/?a=1"}, "baseUrl is"),
         (WIKI | {"baseUrl": "https://exa[mple"}, "baseUrl is"),
+        (WIKI | {"baseUrl": "https://exa mple.org/wiki"}, "baseUrl is"),
         (JIRA | {"jql": ""}, "jql is missing"),
         (JIRA | {"baseUrl": "example.org"}, 'baseUrl is "example.org"; allowed'),
         (JIRA | {"type": "svn"}, "sources.0.type"),

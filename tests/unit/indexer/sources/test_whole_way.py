@@ -134,6 +134,19 @@ def test_nothing_is_fetched_again_that_did_not_change(world: World) -> None:
     assert world.read() == []
 
 
+def test_what_a_server_lists_and_does_not_give_is_told_in_every_run(world: World) -> None:
+    world.run()
+    world.wiki.attach("att2", "102", "lost.csv", b"x")
+    for _ in range(2):
+        world.wiki.fail("lost.csv", Reply({"message": "no such file"}, 404), times=9)
+        (warning,) = world.run().warnings
+        assert "1 documents are listed and were not there to be read" in warning
+        assert "wiki/pages/102/att2/lost.csv" in warning
+    world.wiki.faults.clear()
+    assert world.run().warnings == ()
+    assert world.run().indexed == 0
+
+
 def test_an_edit_a_new_item_and_a_deletion_are_seen_and_followed(world: World) -> None:
     world.run()
     world.wiki.write("101", "배포 절차 2", "<p>Press the azure lever.</p>")
