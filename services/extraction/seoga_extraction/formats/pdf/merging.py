@@ -40,6 +40,8 @@ def instead(layer: PageLayer, scan: PageText) -> Merged | None:
 
 def among(layer: PageLayer, pictures: Sequence[PageText | None]) -> Merged:
     """The pictures pasted on the page among its texts; None for one that was not recognised."""
+    if not layer.pasted:
+        return Merged(layer)
     known = {_bare(text) for text in layer.texts}
     words = frozenset(_words("\n".join(layer.texts)))
     texts: list[str] = []
