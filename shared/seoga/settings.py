@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal
@@ -19,6 +20,9 @@ from seoga.regularfile import text_of
 
 DEFAULT_PORT = 8765
 _PREFIX = "seoga_"
+# A slip or two of twenty letters; another program's variable is further away.
+_ALMOST = 0.93
+_URL = r"^(https?://\S+)?$"
 _TIME = "([01][0-9]|2[0-3]):[0-5][0-9]"
 _SCHEDULE = rf"^([1-9][0-9]{{0,5}}[smhd]|{_TIME}(, *{_TIME})*)?$"
 
@@ -44,13 +48,19 @@ class Settings(BaseModel):
         description="Downloads and derived files that can be deleted.",
     )
     extraction_url: str = Field(
-        default="", description="URL of the extraction service; empty: extract in this process."
+        default="",
+        pattern=_URL,
+        description="URL (http://host:port) of the extraction service; empty: extract here.",
     )
     embedding_url: str = Field(
-        default="", description="URL of the embedding service; empty: embed in this process."
+        default="",
+        pattern=_URL,
+        description="URL (http://host:port) of the embedding service; empty: embed here.",
     )
     indexer_url: str = Field(
-        default="", description="URL of the indexer service; empty: index in this process."
+        default="",
+        pattern=_URL,
+        description="URL (http://host:port) of the indexer service; empty: index here.",
     )
 
     host: str = Field(default="127.0.0.1", description="Address to listen on.")
@@ -196,6 +206,18 @@ def settings() -> Settings:
             # Its form in words, not the pattern.
             said = str(Settings.model_fields[str(first["loc"][0])].description)
         raise ConfigError(f"{name}={first.get('input')!r}: {said}") from error
+
+
+def misspelt() -> dict[str, str]:
+    """Variables of the environment that are almost the name of a setting, with that name."""
+    known = {_PREFIX.upper() + name.upper() for name in Settings.model_fields}
+    unknown = (name for name in os.environ if name.upper().startswith(_PREFIX.upper()))
+    near = {
+        name: get_close_matches(name.upper(), known, 1, _ALMOST)
+        for name in sorted(unknown)
+        if name.upper() not in known
+    }
+    return {name: found[0] for name, found in near.items() if found}
 
 
 def usable(config: Settings) -> Settings:

@@ -12,11 +12,11 @@ from fastapi.responses import JSONResponse, Response
 from pydantic import BaseModel, ValidationError, field_validator
 
 from seoga.contracts.embedding import Embedding, Passage
-from seoga.errors import EmbeddingFailed, SeogaError
+from seoga.errors import EmbeddingFailed, MissingDependency, SeogaError
 from seoga.models import EmbeddingSpec
 from seoga_embedding.packing import tokens_of
 from seoga_embedding.provider import ProviderInfo
-from seoga_embedding.registry import MODELS, providers
+from seoga_embedding.registry import MODELS, open_provider, providers
 
 _MOST = 2048
 _TOKENS = (
@@ -93,7 +93,7 @@ def _answer(engine: Embedding, body: bytes) -> dict[str, Any]:
     spec = _specs().get(asked.model)
     if spec is None:
         raise _unknown(asked.model)
-    if asked.dimensions not in (None, 0, own := engine.card(spec).dimension):
+    if asked.dimensions not in (None, own := engine.card(spec).dimension):
         message = f"{asked.model} gives {own} dimensions, not {asked.dimensions}"
         raise Refused(400, message, "dimensions")
     texts = [asked.input] if isinstance(asked.input, str) else asked.input
@@ -131,10 +131,21 @@ def _unknown(name: str) -> Refused:
 
 
 def _specs() -> dict[str, EmbeddingSpec]:
-    """The models by the names a client may use: `builtin`, or the model's own."""
-    return {
-        name: EmbeddingSpec(info.name, info.default_model)
-        for info in providers().values()
-        if isinstance(info, ProviderInfo)
-        for name in (info.name, *(row.model for row in MODELS[info.name]))
-    }
+    """The models that are installed, by the names a client may use: the provider's for its default
+    one, or the model's own."""
+    found = {}
+    for info in providers().values():
+        if isinstance(info, ProviderInfo):
+            models = [row.model for row in MODELS[info.name]]
+            specs = {name: EmbeddingSpec(info.name, name) for name in models}
+            found[info.name] = specs[info.default_model]
+            found |= specs
+    return {name: spec for name, spec in found.items() if _is_installed(spec)}
+
+
+def _is_installed(spec: EmbeddingSpec) -> bool:
+    try:
+        open_provider(spec)[0].digest()
+    except MissingDependency:
+        return False
+    return True

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from seoga.errors import NotFound, SeogaError
+from seoga.settings import misspelt
 from seoga.wiring import Stack
 
 _LEAST_PYTHON = (3, 11)
@@ -56,6 +57,7 @@ def checks(stack: Stack) -> Iterator[Check]:
     from seoga.cli.providers import provider_checks
 
     yield guarded("python", _python)
+    yield from _variables()
     yield guarded("sqlite", _sqlite)
     for name, (text, query) in _PROBES.items():
         yield guarded(f"keyword search in {name}", partial(_keyword, text, query))
@@ -89,6 +91,11 @@ def guarded(name: str, check: Callable[[], str]) -> Check:
         return Check(name, "fail", f"{where}{error.strerror or error}")
     except ImportError as error:
         return Check(name, "fail", f"{type(error).__name__}: {error}")
+
+
+def _variables() -> Iterator[Check]:
+    for name, meant in misspelt().items():
+        yield Check("environment", "fail", f"{name} is no setting", f"Did you mean {meant}?")
 
 
 def _python() -> str:

