@@ -109,7 +109,7 @@ def test_a_damaged_index_is_told_with_the_way_out(place: Any) -> None:
         file.write(random.Random(1).randbytes(4096 * 4))
     with pytest.raises(StorageError, match="the database is corrupt") as told:
         place.run()
-    assert "--repair" in told.value.hint
+    assert "seoga doctor --deep" in told.value.hint
 
 
 class Held:
