@@ -25,6 +25,8 @@ _SEVEN_BITS["unicode-1-1-utf-7"] = "utf-7"
 _WESTERN = frozenset(
     "àâäáãåæçèéêëìíîïñòóôõöøœßùúûüÿÀÂÄÁÃÅÆÇÈÉÊËÍÎÏÑÓÔÕÖØŒÙÚÛÜ¿¡«»‘’“”–—…€£§©®°·•\xa0"
 )
+# Letters for each place that cannot be decoded: fewer, and it is another charset.
+_WHOLE = 20
 _MARKS = re.compile("[\x00-\x08\x0e-\x19\x1c-\x1f\ufffd\ufffe\uffff]")
 
 
@@ -55,8 +57,8 @@ def decode(data: bytes, declared: str = "") -> tuple[str, str]:
     """The text and the charset it was in. Never fails; `declared` is what the file itself names.
 
     Order: BOM, zero bytes (UTF-16, UTF-32), charsets of seven bits by their escapes or where they
-    are declared, strict UTF-8, the declared charset, CP949 by the share of Hangul, UTF-8 with few
-    broken bytes, CP1252 by its letters, charset-normalizer.
+    are declared, strict UTF-8, the declared charset, CP949 by the share of Hangul, UTF-8 and then
+    CP949 with few broken bytes, CP1252 by its letters, charset-normalizer.
     """
     name, skip = bom(data)
     if not name:
@@ -72,8 +74,10 @@ def decode(data: bytes, declared: str = "") -> tuple[str, str]:
         return text, "cp949"
     text = data.decode("utf-8", "replace")
     broken = text.count("\ufffd")
-    if broken * 20 <= sum(character > "\x7f" for character in text):
+    if broken * _WHOLE <= sum(character > "\x7f" for character in text):
         return text, "utf-8"
+    if (text := _korean(data, broken=True)) is not None:
+        return text, "cp949"
     if (western := _western(data)) is not None:
         return western, "cp1252"
     return _guessed(data)
@@ -166,15 +170,17 @@ def _wide(data: bytes) -> str:
     return ""
 
 
-def _korean(data: bytes) -> str | None:
-    """CP949 text when it decodes and reads as Korean: mostly Hangul, mostly of KS X 1001."""
-    text = _strict(data, "cp949")
+def _korean(data: bytes, broken: bool = False) -> str | None:
+    """CP949 text when it decodes (`broken`: all but a few bytes) and reads as Korean: mostly
+    Hangul, mostly of KS X 1001."""
+    text = data.decode("cp949", "replace") if broken else _strict(data, "cp949")
     if text is None:
         return None
-    foreign = [character for character in text if character > "\u02ff"]
+    marks = text.count("\ufffd")
+    foreign = [character for character in text if character > "\u02ff" and character != "\ufffd"]
     hangul = [character for character in foreign if "\uac00" <= character <= "\ud7a3"]
     letters = [character for character in foreign if character.isalpha()]
-    if not hangul or len(hangul) < 0.75 * len(letters):
+    if not hangul or len(hangul) < max(0.75 * len(letters), _WHOLE * marks):
         return None
     sample = hangul[:5000]
     common = sum(len(character.encode("euc-kr", "ignore")) == 2 for character in sample)

@@ -60,6 +60,17 @@ def test_one_broken_byte_does_not_cost_the_text() -> None:
     assert text.count("\ufffd") == 1
 
 
+@pytest.mark.parametrize("cut", [b"\xff", b"\x80", "글".encode("cp949")[:1], b" \x96 "])
+@pytest.mark.parametrize("at", ["first", "middle", "last"])
+def test_a_broken_byte_makes_no_other_language_of_legacy_korean(cut: bytes, at: str) -> None:
+    lines = [f"제{number}조 종합검진을 지원한다.".encode("cp949") for number in range(60)]
+    lines[{"first": 0, "middle": 30, "last": 59}[at]] += cut
+    text, charset = decode(b"\n".join(lines))
+    assert charset == "cp949"
+    assert text.count("종합검진") == 60
+    assert text.count("\ufffd") == 1
+
+
 # The first guess loads the library of charsets.
 @settings(deadline=None)
 @given(st.binary(max_size=400))
