@@ -57,8 +57,8 @@ def decode(data: bytes, declared: str = "") -> tuple[str, str]:
     """The text and the charset it was in. Never fails; `declared` is what the file itself names.
 
     Order: BOM, zero bytes (UTF-16, UTF-32), charsets of seven bits by their escapes or where they
-    are declared, strict UTF-8, the declared charset, CP949 by the share of Hangul, UTF-8 and then
-    CP949 with few broken bytes, CP1252 by its letters, charset-normalizer.
+    are declared, strict UTF-8, the declared charset, UTF-8 with surrogates, CP949 by the share of
+    Hangul, UTF-8 and then CP949 with few broken bytes, CP1252 by its letters, charset-normalizer.
     """
     name, skip = bom(data)
     if not name:
@@ -70,6 +70,8 @@ def decode(data: bytes, declared: str = "") -> tuple[str, str]:
     for candidate in ("utf-8", declared):
         if (text := _strict(data, candidate)) is not None:
             return text, candidate
+    if (text := _paired(data)) is not None:
+        return text, "utf-8"
     if (text := _korean(data)) is not None:
         return text, "cp949"
     text = data.decode("utf-8", "replace")
@@ -142,6 +144,16 @@ def _strict(data: bytes, name: str) -> str | None:
         return data.decode(wider.get(name.lower(), name), "strict")
     except (LookupError, ValueError):
         return None
+
+
+def _paired(data: bytes) -> str | None:
+    """UTF-8 whose signs above U+FFFF are two surrogates of three bytes each (CESU-8, as Java and
+    databases write it); a surrogate alone is none."""
+    try:
+        text = data.decode("utf-8", "surrogatepass")
+    except UnicodeDecodeError:
+        return None
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
 def _wide(data: bytes) -> str:

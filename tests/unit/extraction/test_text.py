@@ -53,6 +53,14 @@ def test_japanese_and_chinese_are_not_taken_for_korean() -> None:
     assert decode(chinese.encode("big5"))[0] == chinese
 
 
+def test_surrogates_written_as_utf_8_are_the_signs_that_they_mean() -> None:
+    assert decode("a \ud83d\ude00 b".encode("utf-8", "surrogatepass")) == (
+        "a \U0001f600 b",
+        "utf-8",
+    )
+    assert decode(b"abc \xed\xa0\x80 def") == ("abc \ufffd def", "utf-8")
+
+
 def test_one_broken_byte_does_not_cost_the_text() -> None:
     data = KOREAN.encode() + b"\xff" + KOREAN.encode()
     text, charset = decode(data)

@@ -31,7 +31,7 @@ _LABELS = re.compile(r"\[\^e?\d+\]")
 MAX_HEADING = 200
 MAX_SPAN = 200
 # Characters that one cell or row may become by being repeated.
-MAX_REPEATED = 200_000
+MAX_REPEATED = 20_000
 
 
 @dataclass(slots=True)
