@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
@@ -59,11 +60,17 @@ class AskedWords:
         # The bigrams of one word come together wherever it stands: only the rarest says how rare.
         return tuple(max(self._worth[token].mass for token in word) for word in self._words)
 
-    def share(self, held: Iterable[str]) -> float:
+    def share(self, held: AbstractSet[str]) -> float:
         """The part of the idf mass that a passage with these tokens has, 0..1."""
-        there = frozenset(held)
-        tokens = (token for word in self._words for token in word if token in there)
-        return sum(self._worth[token].found for token in tokens) / self._mass if self._mass else 0.0
+        # Asked of every candidate: nothing here is found out anew.
+        found = self._found
+        return sum(found[token] for token in held if token in found)
+
+    @cached_property
+    def _found(self) -> Mapping[str, float]:
+        tokens = Counter(token for word in self._words for token in word)
+        worth = {token: times * self._worth[token].found for token, times in tokens.items()}
+        return {token: each / self._mass for token, each in worth.items()} if self._mass else {}
 
     def together(self, named: Iterable[str], places: Sequence[tuple[int, str]]) -> float:
         """The idf of the words that stand within SPAN tokens of one another, as a multiple of

@@ -27,8 +27,8 @@ GRAMMAR: Final = 0.3
 # Of the idf of a term for which one spelt like it stands in.
 GUESSED: Final = 0.8
 # Outside of these shares of what is asked for, it does not matter how near together it stands.
-FEW: Final = 0.2
-MANY: Final = 0.6
+FEW: Final = 0.25
+MANY: Final = 0.5
 
 # A word of one syllable is written with these behind it.
 PARTICLES: Final = "은는이가을를의에와과도만로"
