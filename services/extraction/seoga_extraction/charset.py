@@ -67,22 +67,28 @@ def decode(data: bytes, declared: str = "") -> tuple[str, str]:
         return data[skip:].decode(name, "replace"), name
     if (found := _seven_bits(data, declared)) is not None:
         return found
+    if (found := _whole(data, declared)) is not None:
+        return found
+    text = data.decode("utf-8", "replace")
+    broken = text.count("\ufffd")
+    if broken * _WHOLE <= sum(character > "\x7f" for character in text):
+        return text, "utf-8"
+    if (korean := _korean(data, broken=True)) is not None:
+        return korean, "cp949"
+    if (western := _western(data)) is not None:
+        return western, "cp1252"
+    return _guessed(data)
+
+
+def _whole(data: bytes, declared: str) -> tuple[str, str] | None:
+    """The text in the first charset that all bytes are of."""
     for candidate in ("utf-8", declared):
         if (text := _strict(data, candidate)) is not None:
             return text, candidate
     if (text := _paired(data)) is not None:
         return text, "utf-8"
-    if (text := _korean(data)) is not None:
-        return text, "cp949"
-    text = data.decode("utf-8", "replace")
-    broken = text.count("\ufffd")
-    if broken * _WHOLE <= sum(character > "\x7f" for character in text):
-        return text, "utf-8"
-    if (text := _korean(data, broken=True)) is not None:
-        return text, "cp949"
-    if (western := _western(data)) is not None:
-        return western, "cp1252"
-    return _guessed(data)
+    korean = _korean(data)
+    return None if korean is None else (korean, "cp949")
 
 
 def undecoded(data: bytes, text: str, name: str) -> str:
