@@ -131,7 +131,7 @@ class KbSearch:
         # What an excluded folder keeps out still leads to what lives in its place.
         told = [] if self._shows_retired else [one for one in hidden if verdict.ends(one.file_id)]
         ranked = standins.settle(fusion.in_order([*ranked, *told]))
-        marker = Marker(_weights(tracks.keyword))
+        marker = Marker(_weights(tracks.keyword), query.parts)
         found = Found(self.kb, self.conn, bar, ranked, marker, life, verdict)
         found.retired = tuple(standins.retired)
         gone = {each.file_id for each in told}

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
+from urllib.parse import urlsplit
 
 from seoga.text.endings import content_words, grammar_terms
 from seoga.text.language import Language, language_of
@@ -44,6 +46,11 @@ class Query:
         """At most two words: whoever types that wants the documents that say it."""
         return self.words <= 2
 
+    @property
+    def parts(self) -> dict[str, frozenset[str]]:
+        """The terms that each identifier is made of, itself left out."""
+        return {name: frozenset(query_terms(name)) - {name} for name in self.identifiers}
+
     def only_names(self, identifiers: frozenset[str]) -> bool:
         """True when the query is nothing but these identifiers."""
         parts = {part for name in identifiers for part in query_terms(name)}
@@ -65,7 +72,7 @@ def analyse(text: str) -> Query:
     return Query(
         text=" ".join(clean.split()),
         terms=tuple(terms),
-        identifiers=frozenset(filter(is_identifier, terms)),
+        identifiers=_whole(terms),
         words=sum(1 for word in clean.split() if query_terms(word)),
         language=language_of(clean),
         grammar=grammar if len(grammar) < len(terms) else frozenset(),
@@ -73,6 +80,20 @@ def analyse(text: str) -> Query:
         held=held.intersection(terms),
         idle=bool(terms) and len(grammar) == len(terms),
     )
+
+
+def _whole(terms: Sequence[str]) -> frozenset[str]:
+    """The terms that name one thing, without those that are only a part of another one: 3.4.1 is
+    what v3.4.1 is and a file what its path is, v3 is not, nor is the host of an address any page
+    of it."""
+    parts: set[str] = set()
+    for term in terms:
+        if "://" in term:
+            parts.update(query_terms(urlsplit(term).netloc))
+        elif is_identifier(term):
+            same = {term, term.removeprefix("v"), term.rpartition("/")[2]}
+            parts.update(set(query_terms(term)) - same)
+    return frozenset(filter(is_identifier, terms)) - parts
 
 
 def is_identifier(term: str) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 from seoga.text.tokens import index_text
@@ -16,11 +16,14 @@ _MARKED = re.compile(r"\w+(?:[-./:'’@&+,]+\w+)*(?:\+\+(?!\w)|#(?!\w))?")
 
 class Marker:
     """Marks what a query asked for. `weights` are its terms, as the index has them, with their
-    idf; hits of one search share it, for words repeat."""
+    idf, `parts` the terms that each of its identifiers is made of: where that stands whole, they
+    are no marks elsewhere. Hits of one search share it, for words repeat."""
 
-    def __init__(self, weights: Mapping[str, float]) -> None:
-        self.weights = weights
-        self._known: dict[str, float] = {}
+    def __init__(
+        self, weights: Mapping[str, float], parts: Mapping[str, frozenset[str]] | None = None
+    ) -> None:
+        self.weights, self.parts = weights, parts or {}
+        self._known: dict[str, frozenset[str]] = {}
 
     def snippet(self, text: str, chars: int = SNIPPET_CHARS) -> str:
         """About `chars` characters of `text` around the words worth most, those as `**word**`, on
@@ -29,33 +32,48 @@ class Marker:
         words = [(found.start(), found.end()) for found in _WORD.finditer(text)]
         if not words:
             return ""
-        worth = [self._worth(text[start:end]) for start, end in words]
+        dull = self._dull(text[start:end] for start, end in words)
+        worth = [self._worth(text[start:end], dull) for start, end in words]
         first, last = _window(words, worth, chars)
         shown = []
         for (start, end), value in zip(words[first:last], worth[first:last], strict=True):
             word = text[start:end].replace("**", "")[:chars]
             if word:
-                shown.append(self._marked(word) if value > 0 else word)
+                shown.append(self._marked(word, dull) if value > 0 else word)
         before = "… " if first else ""
         after = " …" if last < len(words) else ""
         return f"{before}{' '.join(shown)}{after}"
 
-    def _marked(self, word: str) -> str:
+    def _dull(self, words: Iterable[str]) -> frozenset[str]:
+        """The parts of the identifiers that stand whole among these words."""
+        if not self.parts:
+            return frozenset()
+        there = frozenset().union(*map(self._asked, words))
+        return frozenset().union(*(self.parts[name] for name in there & self.parts.keys()))
+
+    def _marked(self, word: str, dull: frozenset[str]) -> str:
         """Something without blanks, with the marks around those of its words that count."""
 
         def mark(found: re.Match[str]) -> str:
-            return f"**{found.group()}**" if self._worth(found.group()) > 0 else found.group()
+            part = found.group()
+            return f"**{part}**" if self._worth(part, dull) > 0 else part
 
         marked = _MARKED.sub(mark, word)
         return marked if "**" in marked else f"**{word}**"
 
-    def _worth(self, word: str) -> float:
-        value = self._known.get(word)
-        if value is None:
-            tokens = set(index_text(word).split()) if self.weights else ()
-            value = sum(self.weights.get(token, 0.0) for token in tokens)
-            self._known[word] = value
-        return value
+    def _worth(self, word: str, dull: frozenset[str]) -> float:
+        asked = self._asked(word)
+        if dull and not asked & self.parts.keys():
+            asked = asked - dull
+        return sum(self.weights[token] for token in asked)
+
+    def _asked(self, word: str) -> frozenset[str]:
+        """The terms of the query that a word holds."""
+        asked = self._known.get(word)
+        if asked is None:
+            tokens = frozenset(index_text(word).split()) if self.weights else frozenset()
+            asked = self._known[word] = tokens.intersection(self.weights)
+        return asked
 
 
 def _window(words: list[tuple[int, int]], worth: list[float], chars: int) -> tuple[int, int]:

@@ -20,7 +20,6 @@ from seoga.search.lexical import KeywordTrack
 from seoga.search.query import analyse, is_identifier
 from seoga.search.readers import reading
 from seoga.search.semantic import MATRICES, SHARPNESS, _closeness
-from seoga.search.snippets import Marker
 from seoga.storage.vectors import unpack
 
 from .conftest import Shelf
@@ -254,29 +253,6 @@ def test_ordinary_words_and_numbers_are_none(term: str) -> None:
 )
 def test_globs_stay_within_segments(glob: str, path: str, matches: bool) -> None:
     assert bool(glob_pattern(glob).fullmatch(path)) is matches
-
-
-def test_a_snippet_shows_the_best_part_with_its_words_marked() -> None:
-    text = "처음은 관계없는 말 " * 40 + "여기에 **중요한** 배포 일정이 있습니다 " + "끝 " * 200
-    shown = Marker({"배포": 2.0, "일정": 2.0}).snippet(text)
-    assert "**배포** **일정이**" in shown
-    assert "중요한" in shown
-    assert "**중요한**" not in shown
-    assert len(shown) < 300
-    assert Marker({}).snippet("  ") == ""
-
-
-@pytest.mark.parametrize(
-    ("text", "shown"),
-    [
-        ("[MySQL for orders](0001-use-mysql.md).", "[MySQL for **orders**](0001-use-mysql.md)."),
-        ("see [[orders|the list]], (orders)", "see [[**orders**|the list]], (**orders**)"),
-        ("`orders`: <b>orders</b>", "`**orders**`: <b>**orders**</b>"),
-        ("the C++, of err_token.", "the **C++**, of **err_token**."),
-    ],
-)
-def test_marks_in_a_snippet_hold_words_and_no_markup(text: str, shown: str) -> None:
-    assert Marker({"order": 2.0, "c++": 1.0, "err_token": 1.0}).snippet(text) == shown
 
 
 def check_matrix(shelf: Shelf) -> None:
