@@ -30,6 +30,8 @@ GUESSED: Final = 0.8
 FEW: Final = 0.25
 MANY: Final = 0.5
 
+# So many letters that begin a word are it, in short.
+_BEGINNING: Final = 4
 # A word of one syllable is written with these behind it.
 PARTICLES: Final = "은는이가을를의에와과도만로"
 
@@ -114,7 +116,7 @@ class KeywordTrack:
 
     def _worth(self, text: str) -> Worth:
         term = self._looked_for[text]
-        sure = bool(term.forms) and not term.guessed
+        sure = bool(term.forms) and not term.guessed and text not in self._inside
         mass = term.idf if sure else idf_of(self.rows, 0)
         return Worth(mass, term.idf if term.forms else 0.0, sure)
 
@@ -156,6 +158,21 @@ class KeywordTrack:
     def _hints(self) -> frozenset[str]:
         """Parts of what is absent: they help to rank, and are no evidence for anything."""
         return frozenset(part for name in self.absent for part in query_terms(name))
+
+    @cached_property
+    def _inside(self) -> frozenset[str]:
+        """Latin words of a longer query that nobody wrote but as a part of other words (`sting` in
+        `nesting`): they help to rank, and are no evidence."""
+        if self.query.short:
+            return frozenset()
+        return frozenset(filter(self._is_inside, self.query.terms))
+
+    def _is_inside(self, text: str) -> bool:
+        term = self._looked_for[text]
+        if not term.forms or term.guessed or not (text.isascii() and text.isalpha()):
+            return False
+        begins = len(text) >= _BEGINNING
+        return not any(form == text or (begins and form.startswith(text)) for form in term.forms)
 
     def _is_absent(self, identifier: str) -> bool:
         parts = query_terms(identifier)
@@ -251,7 +268,7 @@ class KeywordTrack:
             return KeywordScore(0.0, 0.0, frozenset())
         norm = K1 * (1 - B + B * length / max(self.mean_length, 1.0))
         idf = self._idf
-        held = frozenset(counts) & self.asked - self._hints
+        held = frozenset(counts) & self.asked - self._hints - self._inside
         if self.query.idle and len(held) < len(idf):
             # Of a query that asks for nothing, parts are in every document.
             held = frozenset()

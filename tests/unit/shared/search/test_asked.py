@@ -88,6 +88,14 @@ def test_a_rare_word_of_a_question_about_something_else_shows_nothing(shelf: She
     assert shelf.paths("how long is the Maplewind", mode="bm25") == ["fleet.md"]
 
 
+def test_a_word_inside_another_is_no_evidence_in_a_longer_question(shelf: Shelf) -> None:
+    fill(shelf)
+    shelf.put("birds.md", "Nesting has been seen where owls treat the belfry as a home.")
+    assert shelf.paths("how to treat a bee sting", mode="bm25") == []
+    assert shelf.paths("do owls treat a belfry", mode="bm25") == ["birds.md"]
+    assert shelf.paths("elfri", mode="bm25") == ["birds.md"]
+
+
 def test_a_chosen_share_replaces_the_measured_rule(make_shelf: Callable[..., Shelf]) -> None:
     lenient = make_shelf("lenient", search={"minCoverage": 0.1})
     fill(lenient)
