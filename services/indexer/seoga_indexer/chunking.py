@@ -23,7 +23,7 @@ from seoga_indexer.boundaries import (
     word_start_before,
 )
 
-CHUNKER_VERSION = "2"
+CHUNKER_VERSION = "3"
 SEPARATOR = "\n\n"
 # A piece shorter than this share of the target is not worth a chunk of its own.
 _LEAST_SHARE = 0.3
@@ -264,7 +264,9 @@ class _Places:
         if first is None or last is None or (start <= span.start and end >= span.end):
             return place
         if self._lines(span.start, span.end) != last - first:
-            return place
+            found = self._below(span, start, end, first, last)
+            opens, closes = found or (first, last)
+            return replace(place, line_start=opens, line_end=closes)
         opens = first + self._lines(span.start, max(start, span.start))
         closes = first + self._lines(span.start, min(end, span.end))
         return replace(place, line_start=opens, line_end=closes)
@@ -272,14 +274,25 @@ class _Places:
     def _rows(self, span: Span, start: int, end: int) -> Place:
         """The rows of a sheet that stand in start..end, where its table has a line for each."""
         cells = Cells.parse(span.place.cells)
+        found = cells and self._below(span, start, end, cells.top, cells.bottom)
+        if not cells or not found:
+            return span.place
+        return replace(span.place, cells=str(cells._replace(top=found[0], bottom=found[1])))
+
+    def _below(
+        self, span: Span, start: int, end: int, first: int, last: int
+    ) -> tuple[int, int] | None:
+        """Which of the rows `first` to `last` stand in start..end; None where the section is no
+        table that has a line for each of them."""
         lines = self._lines(span.start, span.end) + 1
         # The line below the header is no row; a later part repeats the header itself, too.
-        if cells is None or cells.bottom - cells.top + 1 not in (lines - 1, lines - 2):
-            return span.place
-        top = cells.bottom - self._lines(max(start, span.start), span.end)
-        bottom = cells.bottom - self._lines(min(end, span.end), span.end)
-        top, bottom = max(top, cells.top), max(bottom, cells.top)
-        return replace(span.place, cells=str(cells._replace(top=top, bottom=bottom)))
+        if span.section.kind is not SectionKind.TABLE:
+            return None
+        if last - first + 1 not in (lines - 1, lines - 2):
+            return None
+        top = last - self._lines(max(start, span.start), span.end)
+        bottom = last - self._lines(min(end, span.end), span.end)
+        return max(top, first), max(bottom, first)
 
     def _lines(self, start: int, end: int) -> int:
         if self._breaks is None:

@@ -221,6 +221,23 @@ def test_lines_of_a_part_of_a_section_are_counted() -> None:
         )
 
 
+@pytest.mark.parametrize("first", [1, 602])
+def test_rows_of_a_table_of_a_file_of_lines_are_counted(first: int) -> None:
+    # The first part of a CSV begins with its header; a later one repeats it.
+    rows = [f"| SENSOR-{line} | {'x' * 60} |" for line in range(2 if first == 1 else first, 802)]
+    text = "\n".join(["| name | note |", "| --- | --- |", *rows])
+    place = Place(line_start=first, line_end=801)
+    chunks = chunks_of(Section(text, SectionKind.TABLE, place=place))
+    assert len(chunks) > 5
+    for chunk in chunks:
+        lines = [int(number) for number in re.findall(r"SENSOR-(\d+)", chunk.text)]
+        assert chunk.place.line_start in (lines[0], first)
+        assert chunk.place.line_end == lines[-1]
+        assert chunk.place.line_start == lines[0] or "name" in chunk.text
+    folded = Section(text, SectionKind.TABLE, place=Place(line_start=first, line_end=900))
+    assert {chunk.place for chunk in chunks_of(folded)} == {folded.place}
+
+
 def test_sheets_and_slides_are_not_mixed() -> None:
     chunks = chunks_of(
         para("one a.", place=Place(sheet="A")), para("two b.", place=Place(sheet="B"))
