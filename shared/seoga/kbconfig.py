@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 
 from pydantic import BaseModel, BeforeValidator, Field, ValidationError
 from pydantic_core import PydanticCustomError
@@ -55,6 +55,9 @@ Number = Annotated[float, BeforeValidator(_counted)]
 Whole = Annotated[int, BeforeValidator(_counted)]
 # What is worth nothing belongs in `exclude`; a hundredfold already outweighs every score.
 Boost = Annotated[Number, Field(gt=0, le=100)]
+# More characters than the paths of most disks can have.
+MOST_GLOB: Final = 1000
+Glob = Annotated[str, Field(max_length=MOST_GLOB)]
 KeepAlive = Annotated[str, BeforeValidator(_duration)]
 
 
@@ -122,14 +125,14 @@ class SearchKeys(Keys):
     fusion: Literal["convex", "rrf", "gated"] = "convex"
     lexical_max_doc_freq: Number = Field(default=0.01, ge=0, le=1)
     default_exclude: Names = Field(default=["archive", "plans"])
-    path_boosts: dict[str, Boost] = Field(default={})
+    path_boosts: dict[Glob, Boost] = Field(default={})
 
 
 class LifecycleRule(Keys):
     """One entry of `lifecycle`: what is true of the documents whose path matches (PDF, DOCX and
     HWP cannot say it themselves), as front matter would say it."""
 
-    path: str = Field(min_length=1)
+    path: Glob = Field(min_length=1)
     status: str = ""
     superseded_by: Names = Field(default=[])
     supersedes: Names = Field(default=[])
@@ -260,7 +263,7 @@ def _nested(data: dict[str, Any]) -> dict[str, Any]:
 
 def _sentence(error: ValidationError) -> str:
     first = error.errors(include_url=False)[0]
-    key = ".".join(str(part) for part in first["loc"])
+    key = ".".join(str(part)[:100] for part in first["loc"])
     allowed = first.get("ctx", {}).get("expected") or _rule(first["type"], first.get("ctx", {}))
     said = f"allowed: {allowed}" if allowed else first["msg"]
     return f"{key} is {json.dumps(first['input'], ensure_ascii=False, default=str)[:200]}; {said}"
@@ -272,6 +275,7 @@ def _rule(kind: str, context: Mapping[str, Any]) -> str:
     words = {
         "greater_than": f"more than {context.get('gt')}",
         "greater_than_equal": f"at least {context.get('ge')}",
+        "string_too_long": f"at most {context.get('max_length')} characters",
         "less_than_equal": f"at most {context.get('le')}",
     }
     types = {

@@ -15,6 +15,7 @@ from seoga.errors import InvalidArgument
 from seoga.regularfile import open_text
 from seoga.search.query import analyse
 from seoga.search.request import FUSIONS, MODES, SearchAnswer, SearchRequest
+from seoga.text.normal import nfc
 
 RESAMPLES: Final = 2_000
 # Of a table: no document answers this.
@@ -73,7 +74,7 @@ def read_judged(file: Path) -> list[Judged]:
     for number, row in enumerate(rows[1:], 2):
         if not any(field.strip() for field in row):
             continue
-        values = dict(zip(names, (field.strip() for field in row), strict=False))
+        values = dict(zip(names, (nfc(field.strip()) for field in row), strict=False))
         if not values["question"] or "document" not in values:
             raise InvalidArgument(
                 f"{file}, line {number}: a question and a document are needed",

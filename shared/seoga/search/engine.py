@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from seoga.contracts.embedding import Embedding
@@ -24,6 +24,7 @@ from seoga.search.reranking import rerank
 from seoga.search.standins import message_about
 from seoga.search.turns import aside, turn
 from seoga.storage import generations
+from seoga.text.normal import nfc
 
 __all__ = ["SearchAnswer", "SearchRequest", "query_vector", "search"]
 
@@ -59,6 +60,7 @@ def search(
     index; in mode `vector`, the error that says what is missing when no KB can be searched so.
     """
     check(request)
+    request = replace(request, labels=tuple(map(nfc, request.labels)))
     query = analyse(request.query)
     if not query.terms:
         return SearchAnswer((), message=NOTHING_TO_SEARCH, mode=_mode(request, ()))

@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 import re
 import sqlite3
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import Final
 
 from seoga.kb import Kb
 from seoga.search.folders import FOLDERS
+from seoga.search.globs import path_filter
 from seoga.search.request import SearchRequest, instant
 from seoga.storage.matrixfile import LANGUAGE_SQL
 
@@ -108,39 +107,8 @@ def _matching(conn: sqlite3.Connection, request: SearchRequest) -> frozenset[int
     return frozenset(file for file, path, label in rows if matches(label, path))
 
 
-def path_filter(glob: str) -> Callable[[str, str], bool]:
-    """Whether a glob of a request is meant for a label and a path: hits name documents with their
-    label before them, so a glob may, too."""
-    matches = glob_pattern(glob).fullmatch
-    rooted = "/" in glob
-
-    def fits(label: str, path: str) -> bool:
-        return bool(matches(path) or (rooted and matches(f"{label}/{path}")))
-
-    return fits
-
-
 def _literal(text: str) -> str:
     return re.sub(r"([\\%_])", r"\\\1", text)
-
-
-@lru_cache(maxsize=256)
-def glob_pattern(glob: str) -> re.Pattern[str]:
-    """A path glob as a pattern for `fullmatch`: `*` and `?` stay within a segment, `**` crosses
-    them, a glob without a slash is about the file's name. `./` before it says nothing, `/` behind
-    it means all below; brackets and braces are themselves. Case does not matter."""
-    while glob.startswith("./"):
-        glob = glob[2:].lstrip("/")
-    if glob.endswith("/") and glob.strip("/"):
-        glob = f"{glob.rstrip('/')}/**"
-    if "/" not in glob:
-        glob = "**/" + glob
-    parts = re.findall(r"\*\*/|/\*\*$|\*\*|\*|\?|[^*?]", glob.strip("/"))
-    pattern = "".join(_GLOB.get(part) or re.escape(part) for part in parts)
-    return re.compile(pattern, re.IGNORECASE | re.DOTALL)
-
-
-_GLOB: Final = {"**/": "(?:.*/)?", "/**": "(?:/.*)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
 
 
 def boosted(factors: dict[str, float], label: str, path: str) -> float:

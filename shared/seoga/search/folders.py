@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from seoga.search.following import Following
+from seoga.text.normal import nfc
 
 _KEPT: Final = 64
 _Base = tuple[Path, int, int, tuple[str, ...]]
@@ -52,7 +53,7 @@ class FolderCache:
     ) -> frozenset[int]:
         """Ids of the files that have one of these names as whole segments in their paths, in any
         case; no character is a wildcard. Files that are gone may be among them."""
-        stripped = (name.strip().strip("/").lower() for name in folders)
+        stripped = (nfc(name).strip().strip("/").lower() for name in folders)
         names = tuple(sorted({name for name in stripped if name}))
         if not names:
             return frozenset()

@@ -116,6 +116,7 @@ class KbSearch:
         tracks = self._tracks(query, vectors)
         bar = self._bar(tracks)
         seen = scopes(self.conn, self.request, self.kb)
+        filtered = seen.visible.only is not None or self.request.exclude or seen.visible.lang
         depth = max(50, 5 * self.request.top_k) * (_DEEPER if deeper else 1)
         absent = tracks.keyword.absent if tracks.keyword is not None else frozenset()
         if query.only_names(absent):
@@ -140,9 +141,7 @@ class KbSearch:
         if tracks.keyword is not None:
             found.guessed, found.terms = tracks.keyword.guessed, tracks.keyword.terms
         found.fusion, found.both = self._method(), tracks.both
-        found.filtered = any(
-            (seen.visible.only is not None, self.request.exclude, seen.visible.lang)
-        )
+        found.filtered = bool(filtered)
         found.pending = self._pending()
         found.warnings = self.warnings
         return found

@@ -8,7 +8,7 @@ from difflib import get_close_matches
 
 from seoga.errors import SeogaError
 from seoga.kb import Kb
-from seoga.search.filters import path_filter
+from seoga.search.globs import path_filter
 from seoga.search.readers import reading
 
 _MOST = 12

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from seoga.kb import Kb
-from seoga.search.filters import path_filter
+from seoga.search.globs import path_filter
 from seoga.search.nameindex import NameIndex
 from seoga.search.names import Name, Names, find_names, wanted_by
 from seoga.search.references import Reference

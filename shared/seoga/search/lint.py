@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from seoga.kb import Kb
 from seoga.search.engine import SearchRequest, search
-from seoga.search.filters import path_filter
+from seoga.search.globs import path_filter
 from seoga.search.lifecycle import LIFECYCLES, Lifecycle, Problem, today
 from seoga.search.readers import reading
 from seoga.search.statuses import REPLACED, Standing, day_in

@@ -8,6 +8,7 @@ from datetime import UTC, date, datetime, time, timedelta
 from typing import Any, Final
 
 from seoga.errors import InvalidArgument
+from seoga.kbconfig import MOST_GLOB
 from seoga.models import Hit
 
 MODES: Final = ("auto", "bm25", "vector")
@@ -143,6 +144,10 @@ def check(request: SearchRequest) -> None:
         raise InvalidArgument(f"threshold is {request.threshold}; it is a cosine, -1 to 1")
     if request.per_document < 0:
         raise InvalidArgument(f"per_document is {request.per_document}; allowed are 0 and above")
+    if len(request.path_glob) > MOST_GLOB:
+        raise InvalidArgument(
+            f"path_glob has {len(request.path_glob)} characters; allowed are {MOST_GLOB}"
+        )
     if request.as_of and not _is_day(request.as_of):
         raise InvalidArgument(f"as_of is {request.as_of[:40]!r}; give a day such as 2026-03-01")
     instant(request.modified_after, "modified_after")

@@ -158,6 +158,15 @@ def test_flat_keys_of_project_instances_are_accepted(tmp_path: Path) -> None:
             {"search": {"pathBoosts": {"a": float("inf")}}},
             r"search\.pathBoosts\.a is Infinity; allowed: a finite number",
         ),
+        (
+            {"search": {"pathBoosts": {"*" * 1001: 2}}},
+            r"search\.pathBoosts\.\*{100}\.\[key\] is .*; allowed: at most 1000 characters",
+        ),
+        ({"lifecycle": [{"path": ""}]}, r"lifecycle\.0\.path is "),
+        (
+            {"lifecycle": [{"path": "*" * 1001}]},
+            r"lifecycle\.0\.path is .*; allowed: at most 1000 characters",
+        ),
         ({"search": {"pathBoosts": {"a": 0}}}, r"search\.pathBoosts\.a is 0; allowed: more than 0"),
         ({"search": {"pathBoosts": {"a": -3}}}, r"search\.pathBoosts\.a is -3; allowed: more than"),
         (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import unicodedata
 from pathlib import Path
 
 import pytest
@@ -154,3 +155,11 @@ def test_a_question_on_two_lines_is_one_with_two_right_documents(tmp_path: Path)
         ("pay day", ("a.md", "b.md")),
         ("rent", ("c.md",)),
     ]
+
+
+def test_what_is_to_be_contained_may_be_typed_on_a_mac(tmp_path: Path) -> None:
+    file = tmp_path / "own.tsv"
+    apart = unicodedata.normalize("NFD", "연차")
+    file.write_text(f"question\tdocument\tmust_contain\n{apart}\t{apart}.md\t{apart}\n", "utf-8")
+    (found,) = comparing.read_judged(file)
+    assert (found.question, found.documents, found.must_contain) == ("연차", ("연차.md",), "연차")

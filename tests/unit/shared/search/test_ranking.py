@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 
 from seoga.search import fusion, matrix
 from seoga.search.abstain import Bar, for_size, label_of
-from seoga.search.filters import Scope, glob_pattern
+from seoga.search.filters import Scope
 from seoga.search.fusion import Candidate
+from seoga.search.globs import glob_pattern
 from seoga.search.lexical import KeywordTrack
 from seoga.search.query import analyse, is_identifier
 from seoga.search.readers import reading
