@@ -18,6 +18,11 @@ _IN_TITLE: Final = re.compile(
 _ALONE: Final = re.compile(
     rf"(?![\s>]*[-*+] )[^\w`]*({_GONE}|{_KOREAN_GONE})[^\w`]*", re.IGNORECASE
 )
+# "> **Deprecated**: use the new one", above everything.
+_BANNER: Final = re.compile(
+    rf"\s*>[\s>]*\W{{0,3}}(?:\*\*|__)({_GONE}|{_KOREAN_GONE})[\s.:!]{{0,2}}(?:\*\*|__)(.*)",
+    re.IGNORECASE,
+)
 _PAPER: Final = (
     "document|page|policy|guide|guideline|decision|adr|record|procedure|specification|spec|standard"
     "|note|article|version|manual|proposal|plan|rule|process"
@@ -50,7 +55,7 @@ def of_line(line: str, text: str) -> Iterator[tuple[str, str]]:
     the same without marks before it."""
     if found := _ALONE.fullmatch(line[:80]):
         yield "status", found[1].casefold()
-    elif found := _SAYS.match(text):
+    elif found := _BANNER.match(line) or _SAYS.match(text):
         yield "status", found[1].strip(" *_")
         if look := _LOOK.search(found[2]):
             yield "reason", f"in favour of {found[2][look.end() :]}"

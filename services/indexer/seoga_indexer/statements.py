@@ -14,7 +14,7 @@ from seoga.models import FAULTS, DocumentInfo, Section, SectionKind
 from seoga.storage.records import SIDECAR
 from seoga_indexer import spoken
 
-STATEMENTS_VERSION: Final = "7"
+STATEMENTS_VERSION: Final = "8"
 # Bounds: statements are short and stand at the top, whatever a hostile file says.
 MOST: Final = 24
 LONGEST: Final = 300
@@ -45,14 +45,9 @@ _OF = (
 )
 _REASON = ("withdrawalreason", "deprecationreason", "retirementreason", "statusreason")
 _DATE = (
-    "date",
-    "decided",
-    "decidedon",
-    "decisiondate",
-    "datedecided",
-    "effectivedate",
-    "날짜",
-    "시행일",
+    *("date", "decided", "decidedon", "decisiondate", "datedecided", "날짜"),
+    *("effective", "effectivedate", "effectivefrom", "effectiveon", "validfrom"),
+    *("시행", "시행일", "시행일자", "발효일"),
 )
 _CREATED = ("created", "createdon", "createdat")
 _UNTIL = (

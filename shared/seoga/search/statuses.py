@@ -268,7 +268,7 @@ class _Reading:
             bare = _before(pattern, bare)
         rest = rest[: len(bare)]
         words = rest.strip(" \t:*_\"'()")
-        loose = [Reference(words, (words,), loose=True)] if 2 < len(words) <= 100 else []
+        loose = [Reference(words, (words,), loose=True)] if 0 < len(words) <= 100 else []
         found = references_in(rest, numbers=True)
         # "Use HTTP 2" may be a title that has an identifier in it.
         titled = all(one.targets[0] == one.text for one in found)

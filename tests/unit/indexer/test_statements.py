@@ -91,6 +91,8 @@ def retired(title: str, *lines: str) -> bool:
         ("A", "[상태] 폐기 (2022.3.1.)"),
         ("A", "문서 상태 : 대체됨 -> [새 규정](b.md)"),
         ("A", "Warning: This document is obsolete. See the new one."),
+        ("A", "> **Deprecated**: use e2.md"),
+        ("A", "> ⚠️ **Obsolete:** see the new one"),
     ],
 )
 def test_a_document_that_says_in_its_own_words_that_it_is_over_is_over(
@@ -109,6 +111,8 @@ def test_a_document_that_says_in_its_own_words_that_it_is_over_is_over(
         ("A", "This page is about obsolete boats."),
         ("A", "The old policy is no longer in force."),
         ("A", "- ⌛ Superseded"),
+        ("A", "**Deprecated**: the flag --old"),
+        ("A", "> Deprecated: the flag --old"),
         ("A", "* `deprecated`"),
         ("A", "`deprecated`"),
         ("A", "이 규정은 종전 규정을 폐지하였다."),
@@ -148,9 +152,18 @@ def test_what_a_sentence_says_of_a_successor_and_a_day_counts() -> None:
         INFO, [section("본 문서는 2024년 3월 1일부로 폐지되었음. 후속 문서: 새것.md", "A")]
     )
     assert (understood(told).until, understood(told).by[0].targets[0]) == ("2024-03-01", "새것.md")
+    told = statements_of(INFO, [section("> **Deprecated**: use e2.md", "A")])
+    assert {one.targets[0] for one in understood(told).by} == {"e2.md"}
+    assert [one.text for one in understood([["status", "Superseded by d"]]).by] == ["d"]
     revised = understood([["status", "개정됨 (여비 규정 2판)"]])
     assert [one.text for one in revised.by] == ["여비 규정 2판"]
     assert revised.standing is not Standing.RETIRED
+
+
+@pytest.mark.parametrize("key", ["effective", "effective_from", "valid-from", "시행일자"])
+def test_the_day_from_which_a_document_is_in_force_is_its_date(key: str) -> None:
+    said = statements_of(DocumentInfo("markdown", meta={key: "2026-03-01", "status": "ok"}), [])
+    assert understood(said).date == "2026-03-01"
 
 
 def test_the_end_of_validity_counts_where_metadata_names_it() -> None:
