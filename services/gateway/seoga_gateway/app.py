@@ -8,17 +8,23 @@ from typing import Any
 
 from fastapi import FastAPI
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from mcp.server.transport_security import (
+    DEFAULT_MAX_REQUEST_BODY_SIZE,
+    RequestBodyLimitMiddleware,
+)
+from starlette.responses import JSONResponse
 from starlette.routing import Route
-from starlette.types import Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
 
 from seoga.exposure import refuse_open
 from seoga.service import Ready, build_app
 from seoga.wiring import Stack, build_stack
 from seoga_gateway.auth import transport_security
-from seoga_gateway.halves import whole
+from seoga_gateway.halves import without_halves
 from seoga_gateway.kbs import kb_routes
 from seoga_gateway.library import Library
 from seoga_gateway.others import states_of
+from seoga_gateway.refusing import refusal
 from seoga_gateway.secret import shared_secret
 from seoga_gateway.server import DEFAULT_TOOLSET, build_server
 
@@ -76,8 +82,31 @@ class Endpoint:
 
     def __init__(self, manager: StreamableHTTPSessionManager) -> None:
         self._manager = manager
+        # It hands the body over in one message.
+        self._within = RequestBodyLimitMiddleware(self._post, DEFAULT_MAX_REQUEST_BODY_SIZE)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """One request; named as its own route, so that metrics tell it from unknown paths."""
         scope["route"] = self
-        await self._manager.handle_request(scope, whole(receive), send)
+        posted = scope["method"] == "POST"
+        await (self._within if posted else self._manager.handle_request)(scope, receive, send)
+
+    async def _post(self, scope: Scope, receive: Receive, send: Send) -> None:
+        first = await receive()
+        if first["type"] == "http.request" and not first["more_body"]:
+            first["body"] = without_halves(first["body"])
+            if refused := refusal(first["body"]):
+                answer = JSONResponse(refused.model_dump(exclude_unset=True), 400)
+                await answer(scope, receive, send)
+                return
+        await self._manager.handle_request(scope, _after(first, receive), send)
+
+
+def _after(first: Message, receive: Receive) -> Receive:
+    """Receives this message before all others."""
+    kept = [first]
+
+    async def received() -> Message:
+        return kept.pop() if kept else await receive()
+
+    return received

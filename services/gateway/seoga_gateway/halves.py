@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from starlette.types import Message, Receive
-
 _ESCAPES: Final = re.compile(
     rb"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"
     rb"|(\\u[dD][89a-fA-F][0-9a-fA-F]{2})|\\.",
@@ -22,25 +20,3 @@ def without_halves(body: bytes) -> bytes:
     if not _HALF.search(body):
         return body
     return _ESCAPES.sub(lambda found: _REPLACEMENT if found[1] else found[0], body)
-
-
-def whole(receive: Receive) -> Receive:
-    """Receives the request with its body in one message, without halves."""
-    done = False
-
-    async def received() -> Message:
-        nonlocal done
-        message = await receive()
-        if done or message["type"] != "http.request":
-            return message
-        parts = [message.get("body", b"")]
-        while message.get("more_body"):
-            message = await receive()
-            if message["type"] != "http.request":
-                # The client has gone: nobody reads what it sent.
-                return message
-            parts.append(message.get("body", b""))
-        done = True
-        return {**message, "body": without_halves(b"".join(parts)), "more_body": False}
-
-    return received

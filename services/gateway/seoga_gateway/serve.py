@@ -13,7 +13,6 @@ import anyio
 
 from seoga.service import GRACE_S, Ready
 from seoga.wiring import Stack
-from seoga_gateway.halves import without_halves
 from seoga_gateway.server import DEFAULT_TOOLSET, build_server
 
 
@@ -23,7 +22,6 @@ def serve_stdio(stack: Stack, toolset: str = DEFAULT_TOOLSET) -> None:
     nothing that a library prints reaches the client. Raises InvalidArgument for an unknown
     toolset."""
     server = build_server(stack, toolset)
-    _read_whole_characters()
     # A thread of the SDK sits in a read of stdin that nothing wakes: neither Ctrl-C nor the end
     # of the interpreter may wait for it.
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -32,23 +30,6 @@ def serve_stdio(stack: Stack, toolset: str = DEFAULT_TOOLSET) -> None:
         anyio.run(server.run_stdio_async)
     finally:
         stack.close()
-
-
-def _read_whole_characters() -> None:
-    """Puts what takes halves out of characters between the client and descriptor 0: the SDK gives
-    a line that is no JSON to it no answer at all."""
-    source = os.fdopen(os.dup(0), "rb")
-    ours, theirs = os.pipe()
-    os.dup2(ours, 0)
-    os.close(ours)
-
-    def pass_on() -> None:
-        with suppress(OSError), source, os.fdopen(theirs, "wb") as into:
-            for line in source:
-                into.write(without_halves(line))
-                into.flush()
-
-    threading.Thread(target=pass_on, name="stdin", daemon=True).start()
 
 
 def _leave(stack: Stack, _: int, __: FrameType | None) -> None:

@@ -22,6 +22,7 @@ from seoga.registry import discover
 from seoga.wiring import Stack
 from seoga_gateway.library import Library
 from seoga_gateway.quoting import NOTICE
+from seoga_gateway.stdio import messages
 from seoga_gateway.tool import Tool, failure
 from seoga_gateway.warmup import WarmUp
 
@@ -100,6 +101,12 @@ class SeogaServer(MCPServer[Library]):
             request_state_security=RequestStateSecurity(keys=[secret]) if secret else None,
             middleware=[after_each(warm_up.start)],
         )
+
+    async def run_stdio_async(self) -> None:
+        """As the SDK's own, but what is no message is answered."""
+        server = self._lowlevel_server
+        async with messages() as (read, write):
+            await server.run(read, write, server.create_initialization_options())
 
     async def call_tool(
         self, name: str, arguments: dict[str, Any], context: Context[Library, Any] | None = None
