@@ -250,6 +250,43 @@ def test_an_llm_that_only_takes_the_harmless_question_is_soon_left_alone(
     assert len(fake.calls("/chat")) < 90
 
 
+@pytest.mark.parametrize("told", [{"retry_after": "0.3"}, {}], ids=["told how long", "told"])
+def test_a_harmless_text_that_comes_too_fast_waits_and_is_asked_again(
+    fake: Fake, engine: EmbeddingEngine, spec_of: Spec, told: dict[str, str]
+) -> None:
+    fake.faults(
+        {"status": 500, "word": WORD, "times": 10**6},
+        {"status": 429, "word": "['Seoga']", "times": 2, **told},
+    )
+    results = engine.embed_passages(passages(60), spec_of("openai", batch_size=32))
+    assert [at for at, one in enumerate(results) if isinstance(one, EmbeddingFailed)] == [37]
+    assert bad(results)[0].fault is ProviderFault.REJECTED
+
+
+def test_a_harmless_question_that_comes_too_fast_waits_and_is_asked_again(
+    fake: Fake, engine: EmbeddingEngine
+) -> None:
+    fake.faults(
+        {"status": 500, "word": "number 5.", "times": 10**6},
+        {"status": 429, "word": "Say yes", "times": 2, "retry_after": "0.3"},
+    )
+    results = contextualized(engine, fake, 12)
+    assert [n for n, one in enumerate(results) if not isinstance(one, Context)] == [5]
+    assert results[5].fault is ProviderFault.REJECTED
+
+
+def test_one_that_is_always_too_fast_for_the_harmless_text_is_given_up_after_few_calls(
+    fake: Fake, engine: EmbeddingEngine, spec_of: Spec
+) -> None:
+    fake.faults(
+        {"status": 500, "word": WORD, "times": 10**6},
+        {"status": 429, "word": "['Seoga']", "times": 10**6, "retry_after": "0.1"},
+    )
+    results = engine.embed_passages(passages(60), spec_of("openai", batch_size=32))
+    assert {one.fault for one in bad(results)} == {ProviderFault.RATE}
+    assert len(fake.calls("/embeddings")) <= 2 + FAILURES + FAILURES + 1
+
+
 def test_vectors_are_what_they_would_have_been(fake: Fake, start: Start, spec_of: Spec) -> None:
     engine, spec = start(provider_calls=1), spec_of("openai", batch_size=16)
     plain = engine.embed_passages(passages(50), spec)

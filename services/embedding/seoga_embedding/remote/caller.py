@@ -40,6 +40,8 @@ QUERY: Final = Effort(tries=2, urgent=True)
 # A part of what failed as a whole; a call that shows whether anything passes.
 PART: Final = Effort(tries=1)
 DOUBT: Final = Effort(tries=1, urgent=True, doubting=True)
+# The same where it was told to slow down: it waits in the line, as documents do.
+_DOUBT_AGAIN: Final = Effort(tries=1, doubting=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +66,7 @@ class Caller:
             if self.gate.passed_since(wondered):
                 return True
             try:
-                ask(DOUBT)
+                _doubted(ask)
             except CallFailed as error:
                 if error.trouble not in (Trouble.OUTAGE, Trouble.OUTPUT):
                     raise
@@ -123,6 +125,15 @@ class Caller:
         )
         named.key_name = self.endpoint.key_name
         return named
+
+
+def _doubted(ask: Callable[[Effort], object]) -> None:
+    try:
+        ask(DOUBT)
+    except CallFailed as error:
+        if error.trouble is not Trouble.RATE or isinstance(error, NotMade):
+            raise
+        ask(_DOUBT_AGAIN)
 
 
 @dataclass(slots=True)

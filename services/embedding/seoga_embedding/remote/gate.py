@@ -88,7 +88,7 @@ class Gate:
         except NotMade:
             raise
         except CallFailed as error:
-            self._failed(error, key, entered)
+            self._failed(error, key, entered, doubting)
             raise
         else:
             self._succeeded(entered)
@@ -188,7 +188,7 @@ class Gate:
         self._known, self._width, self._doubted = True, width, False
         self._failures, self._open_until, self._open_for = 0, 0.0, OPEN_S
 
-    def _failed(self, error: CallFailed, key: str, entered: float) -> None:
+    def _failed(self, error: CallFailed, key: str, entered: float, doubting: bool) -> None:
         now = time.monotonic()
         with self._lock:
             # Where the key was good before, a page may be about what was sent with it.
@@ -200,6 +200,9 @@ class Gate:
                 # model) costs one call where it is the first.
                 self._answered(self._width)
                 return
+            if doubting and error.trouble is Trouble.RATE and self._trouble is Trouble.OUTAGE:
+                # "Too fast" is an answer to whoever wondered whether there is one.
+                self._failures, self._open_until = 0, 0.0
             if error.trouble is Trouble.RATE and error.wait_s:
                 self._not_before = max(self._not_before, now + error.wait_s)
             # Calls that were in flight together fail together: that is one failure.
