@@ -199,7 +199,7 @@ _WAYS_OUT = {
     Reason.CORRUPT: "Open it in the program that made it, and save it again.",
     Reason.UNSUPPORTED: "`seoga doctor` lists the formats; save it as one of them, or exclude it.",
     Reason.BINARY: "It is no text, whatever its name says: rename or exclude it.",
-    Reason.TOO_LARGE: "Split it, or raise SEOGA_MAX_FILE_MB.",
+    Reason.TOO_LARGE: "Split it, make it simpler, or raise SEOGA_MAX_FILE_MB if that is the limit.",
     Reason.TIMEOUT: "Raise SEOGA_EXTRACT_TIMEOUT_S and run with --force, or make it smaller.",
     Reason.CRASH: "Save it again, or exclude it; other files are not affected.",
     Reason.OUT_OF_MEMORY: "Split it, or raise SEOGA_EXTRACT_MEMORY_MB and run with --force.",
