@@ -368,7 +368,7 @@ class ModelCard:
     threshold for
     answers (not part of the key), `verified` is False for a model the registry does not know,
     `price` is US dollars a million tokens (0: free or unknown), `lanes` how many requests for
-    passages it works on at once.
+    passages it works on at once, `batch` how many texts go in one call (0: no call is made).
     """
 
     provider: str
@@ -381,6 +381,7 @@ class ModelCard:
     verified: bool = True
     price: float = 0.0
     lanes: int = 1
+    batch: int = 0
 
     @property
     def key(self) -> str:

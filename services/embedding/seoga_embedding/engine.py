@@ -74,6 +74,7 @@ class EmbeddingEngine:
             verified=row.verified,
             price=row.price,
             lanes=self._lanes(spec, sender is not None),
+            batch=spec.batch_size or sender.batch if sender is not None else 0,
         )
 
     def embed_passages(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -28,6 +29,8 @@ from seoga_indexer.outcome import Barrier, EmbedDone, Message, Vectors
 from seoga_indexer.ports import Ports
 
 BATCH = 128
+# A kill loses what is under way: where a request takes longer, the next asks for less.
+_REQUEST_S = 1.0
 # A provider that is down costs this many calls a run, the retry pass included.
 MAX_FAILED_CALLS = 5
 PAUSES_S = (0.2, 0.4, 0.8, 1.6)
@@ -47,13 +50,14 @@ class _GivenUp(Exception):
 @dataclass(frozen=True, slots=True)
 class EmbedPlan:
     """Which model, for which generation of vectors (0: the KB wants none), with how many requests
-    under way at once."""
+    under way at once, and how many texts go in a call of its provider (0: none is made)."""
 
     ports: Ports
     spec: EmbeddingSpec
     generation: int
     budget: Budget
     lanes: int = 1
+    call: int = 0
 
     def ask(self, passages: list[Passage]) -> list[PassageVectors | EmbeddingFailed]:
         """One request of the port."""
@@ -65,6 +69,7 @@ class _Request:
 
     def __init__(self, plan: EmbedPlan, batch: Sequence[PendingChunk]) -> None:
         self.batch = batch
+        self.seconds = 0.0
         self._passages = [passage_of(chunk) for chunk in batch]
         self._plan = plan
         self._answers: list[PassageVectors | EmbeddingFailed] = []
@@ -78,15 +83,22 @@ class _Request:
 
     def _run(self) -> None:
         try:
-            self._answers = self._plan.ask(self._passages)
+            self._answers = self._ask()
         except BaseException as error:  # whoever waits for the answers raises it
             self._error = error
+
+    def _ask(self) -> list[PassageVectors | EmbeddingFailed]:
+        started = time.monotonic()
+        try:
+            return self._plan.ask(self._passages)
+        finally:
+            self.seconds = time.monotonic() - started
 
     def answers(self) -> list[PassageVectors | EmbeddingFailed]:
         """Waits for them; raises what the port raised. Asked again, it makes the request again."""
         thread, self._thread = self._thread, None
         if thread is None:
-            return self._plan.ask(self._passages)
+            return self._ask()
         thread.join()
         if self._error is not None:
             raise self._error
@@ -105,6 +117,8 @@ class EmbedStage:
     pause: Callable[[float], object]
     _failed_calls: int = field(init=False, default=0)
     _answered: bool = field(init=False, default=False)
+    # Passages a second of one lane in the last request; 0 before there is any.
+    _pace: float = field(init=False, default=0.0)
     _under_way: deque[_Request] = field(init=False, default_factory=deque)
 
     def run(self) -> None:
@@ -135,8 +149,9 @@ class EmbedStage:
         after, waited = 0, 0.0
         while not self.cancelled():
             complete = self.text_done.is_set()
-            batch = self.reader.pending(BATCH, after)
-            if batch and (complete or len(batch) == BATCH or waited >= FILL_S):
+            size = self._size()
+            batch = self.reader.pending(size, after)
+            if batch and (complete or len(batch) == size or waited >= FILL_S):
                 waited, after = 0.0, batch[-1].id
                 self._send(batch)
             elif complete:
@@ -154,15 +169,28 @@ class EmbedStage:
         while not (barrier.stored.wait(_IDLE_S) or self.cancelled()):
             pass
         after = 0
-        while not self.cancelled() and (batch := self.reader.pending(BATCH, after)):
+        while not self.cancelled() and (batch := self.reader.pending(self._size(), after)):
             after = batch[-1].id
             self._send(batch)
         self._settle(0)
 
+    def _alone(self) -> bool:
+        """What spends a budget, and what was never answered or not the last time, goes alone."""
+        return self.plan.budget.limited or not self._answered or bool(self._failed_calls)
+
+    def _size(self) -> int:
+        """Passages of the next request: whole calls of the provider, one at least for each that it
+        works on, and no more than are soon answered."""
+        call = self.plan.call
+        if not call:
+            return BATCH
+        # One that goes alone has the calls of all lanes.
+        lanes = self.plan.lanes if self._alone() else 1
+        soon = int(self._pace * lanes * _REQUEST_S) // call * call
+        return min(BATCH, max(call * lanes, soon))
+
     def _send(self, batch: Sequence[PendingChunk]) -> None:
-        # What spends a budget, and what was never answered or not the last time, goes alone.
-        alone = self.plan.budget.limited or not self._answered or bool(self._failed_calls)
-        lanes = 1 if alone else self.plan.lanes
+        lanes = 1 if self._alone() else self.plan.lanes
         self._settle(lanes - 1)
         # It may have been stopped while answers were waited for.
         if not self.cancelled():
@@ -219,6 +247,8 @@ class EmbedStage:
             except (EmbeddingFailed, ServiceUnavailable) as error:
                 self._after(error)
             else:
+                lanes = self.plan.lanes if self._alone() else 1
+                self._pace = len(request.batch) / max(request.seconds, 1e-3) / lanes
                 self._failed_calls, self._answered = 0, True
                 return answers
             if self.cancelled():

@@ -77,7 +77,7 @@ class Run:
         self._inbox: Channel[Message] = Channel(_INBOX, self._stop)
         self._threads: list[threading.Thread] = []
         self._warnings: list[str] = []
-        self._price, self._lanes = 0.0, 1
+        self._price, self._lanes, self._call = 0.0, 1, 0
         self._connectors: dict[str, Connector] = {}
         self._complete = False
         self._trouble = ""
@@ -145,7 +145,7 @@ class Run:
     def _embed_stage(self, generation: int) -> EmbedStage:
         spec, cancel = self._kb.embedding_spec(), self._order.cancel
         return EmbedStage(
-            EmbedPlan(self._ports, spec, generation, self._budget(), self._lanes),
+            EmbedPlan(self._ports, spec, generation, self._budget(), self._lanes, self._call),
             self._reader,
             self._inbox,
             self._text_done,
@@ -172,7 +172,7 @@ class Run:
             return self._store.ensure_generation(None)
         try:
             card = unless_stopped(lambda: self._ports.embedding.card(spec))
-            self._price, self._lanes = card.price, card.lanes
+            self._price, self._lanes, self._call = card.price, card.lanes, card.batch
             return self._store.ensure_generation(card)
         except (EmbeddingFailed, MissingDependency, ServiceUnavailable) as error:
             self._warnings.append(f"No vectors in this run: {error.message}")

@@ -98,11 +98,12 @@ class CountingEmbedding:
         self.tokens = 0
         self.price = 0.0
         self.lanes = 1
+        self.batch = 0
         self.before: Callable[[], None] = lambda: None
 
     def card(self, spec: EmbeddingSpec) -> ModelCard:
         known = (spec.provider, self.model, "", 8, "", "mean", 0.5)
-        return ModelCard(*known, price=self.price, lanes=self.lanes)
+        return ModelCard(*known, price=self.price, lanes=self.lanes, batch=self.batch)
 
     def embed_passages(
         self, passages: Sequence[Passage], spec: EmbeddingSpec

@@ -259,3 +259,34 @@ def test_what_spends_a_budget_goes_one_by_one(place: Any, monkeypatch: pytest.Mo
     place.embedding.tokens = 10
     many(place, 60)
     assert place.run().deferred == 50
+
+
+@pytest.mark.parametrize("lanes", [1, 4])
+def test_vectors_of_a_slow_provider_are_stored_call_by_call(place: Any, lanes: int) -> None:
+    place.embedding.lanes, place.embedding.batch = lanes, 8
+    many(place, 150)
+    place.embedding.before = lambda: threading.Event().wait(1.1) if calls() == 1 else hang()
+    hung = threading.Event()
+
+    def calls() -> int:
+        return int(place.embedding.calls)
+
+    def hang() -> None:
+        # What came before is in the index while this call hangs.
+        for _ in range(100):
+            if place.query("SELECT count(*) FROM vectors") == [(8 * lanes,)]:
+                hung.set()
+                break
+            threading.Event().wait(0.05)
+        place.embedding.before = lambda: None
+
+    assert place.run().deferred == 0
+    assert hung.is_set()
+    assert place.query("SELECT count(*), count(DISTINCT chunk_id) FROM vectors") == [(150, 150)]
+
+
+def test_a_quick_provider_is_asked_for_as_many_as_ever(place: Any) -> None:
+    place.embedding.batch = 8
+    many(place, 8 + 3 * embedstage.BATCH)
+    place.run()
+    assert place.embedding.calls == 4

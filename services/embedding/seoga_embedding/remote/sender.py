@@ -35,6 +35,8 @@ _UNKNOWN: Final = re.compile(
     r"(?i)encod|base64|unrecogni[sz]ed|unknown (?:name|field|parameter)|extra (?:field|input)|"
     r"unprocessable|bad request|HTTP \d+( \w+)?$"
 )
+# What a call holds at least where its size is learned.
+_LEARNS_FROM: Final = 32
 # No number of a vector is as large.
 _MOST: Final = 1e6
 
@@ -67,6 +69,12 @@ class Sender:
                 self._dialect = (full.plainer() if plain else None) or full
             self._dimension = asked or own
         return self._dimension
+
+    @property
+    def batch(self) -> int:
+        """The texts of a call, before anything is learned."""
+        limits = self._limits()
+        return min(limits.texts, _LEARNS_FROM) if limits.learns else limits.texts
 
     def _probe(self) -> int:
         try:
