@@ -268,6 +268,11 @@ def _member(enum: type[_Enum], value: str | None, otherwise: _Enum) -> _Enum:
     return next((member for member in enum if member.value == value), otherwise)
 
 
+def shown(value: str, most: int = 100) -> str:
+    """What was given, as an error repeats it: quoted, and no more than its beginning."""
+    return repr(value if len(value) <= most else f"{value[:most]}…")
+
+
 def wire(error: SeogaError) -> dict[str, str]:
     """An error as it travels between services: its shape, plus reason or fault where it has one."""
     out = {"code": error.code, "message": error.message, "hint": error.hint}

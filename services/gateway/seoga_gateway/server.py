@@ -17,7 +17,7 @@ from mcp_types import CallToolResult, InputRequiredResult
 from pydantic import ValidationError
 
 from seoga import __version__, logs, metrics
-from seoga.errors import InvalidArgument, NotFound, SeogaError
+from seoga.errors import InvalidArgument, NotFound, SeogaError, shown
 from seoga.registry import discover
 from seoga.wiring import Stack
 from seoga_gateway.library import Library
@@ -134,15 +134,15 @@ class SeogaServer(MCPServer[Library]):
     def _check(self, name: str, arguments: dict[str, Any]) -> None:
         if name not in self._schemas:
             raise NotFound(
-                f"There is no tool {name!r}.", f"Tools here: {', '.join(self._schemas)}."
+                f"There is no tool {shown(name)}.", f"Tools here: {', '.join(self._schemas)}."
             )
         # An argument that is accepted and ignored gives a wrong answer that looks right.
         allowed = list(self._schemas[name].parameters["properties"])
         for argument in arguments:
             if argument not in allowed:
-                near = difflib.get_close_matches(argument, allowed, 1)
+                near = difflib.get_close_matches(argument[:100], allowed, 1)
                 hint = f"Did you mean {near[0]}?" if near else f"Parameters: {', '.join(allowed)}."
-                raise InvalidArgument(f"{name} has no parameter {argument!r}.", hint)
+                raise InvalidArgument(f"{name} has no parameter {shown(argument)}.", hint)
 
 
 def _registered(tool: Tool, shared: Library) -> McpTool:

@@ -129,7 +129,9 @@ def status_line(status: str, ends: Sequence[str]) -> str:
 
 def failure(error: SeogaError) -> CallToolResult:
     """An error in its one shape, `{code, message, hint}`, structured and as JSON text."""
-    shape = {key: visible(str(value)) for key, value in error.shape().items()}
+    shape = {
+        key: cut(visible(str(value)), BUDGET_BYTES // 10) for key, value in error.shape().items()
+    }
     return CallToolResult(
         content=[TextContent(type="text", text=json.dumps(shape, ensure_ascii=False))],
         structured_content=shape,

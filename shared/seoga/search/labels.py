@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from difflib import get_close_matches
 
-from seoga.errors import SeogaError
+from seoga.errors import SeogaError, shown
 from seoga.kb import Kb
 from seoga.search.globs import path_filter
 from seoga.search.readers import reading
@@ -28,7 +28,7 @@ def unknown_labels(kbs: Sequence[Kb], asked: Sequence[str]) -> list[str]:
         if label not in known:
             near = get_close_matches(label, known, 1)
             rest = f"did you mean {near[0]!r}?" if near else f"there are: {_listed(known)}."
-            out.append(f"No source has the label {label!r}; {rest}")
+            out.append(f"No source has the label {shown(label)}; {rest}")
     return out
 
 
@@ -45,7 +45,7 @@ def idle_glob(kbs: Sequence[Kb], glob: str) -> list[str]:
                     return []
         except SeogaError:
             continue
-    return [f"No document has a path like {glob!r}. {_READ_AS_THEY_ARE}"]
+    return [f"No document has a path like {shown(glob)}. {_READ_AS_THEY_ARE}"]
 
 
 def _labels(kb: Kb) -> list[str]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any, Final
 
-from seoga.errors import InvalidArgument
+from seoga.errors import InvalidArgument, shown
 from seoga.kbconfig import MOST_GLOB
 from seoga.models import Hit
 
@@ -15,6 +15,7 @@ MODES: Final = ("auto", "bm25", "vector")
 FUSIONS: Final = ("convex", "rrf", "gated")
 LANGUAGES: Final = ("", "ko", "en", "other")
 MAX_TOP_K: Final = 50
+_MOST_VALUES: Final = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +139,7 @@ def check(request: SearchRequest) -> None:
     for name, (value, values) in allowed.items():
         if value not in values:
             known = ", ".join(filter(None, values))
-            raise InvalidArgument(f"{name} is {value!r}; allowed are {known}")
+            raise InvalidArgument(f"{name} is {shown(value)}; allowed are {known}")
     # Written so that NaN is refused too.
     if request.threshold is not None and not -1 <= request.threshold <= 1:
         raise InvalidArgument(f"threshold is {request.threshold}; it is a cosine, -1 to 1")
@@ -150,8 +151,20 @@ def check(request: SearchRequest) -> None:
         )
     if request.as_of and not _is_day(request.as_of):
         raise InvalidArgument(f"as_of is {request.as_of[:40]!r}; give a day such as 2026-03-01")
+    for name in ("labels", "exclude", "file_types"):
+        _check_list(name, getattr(request, name))
     instant(request.modified_after, "modified_after")
     instant(request.modified_before, "modified_before")
+
+
+def _check_list(name: str, values: tuple[str, ...]) -> None:
+    if len(values) > _MOST_VALUES:
+        raise InvalidArgument(f"{name} has {len(values)} values; allowed are {_MOST_VALUES}")
+    longest = max(map(len, values), default=0)
+    if longest > MOST_GLOB:
+        raise InvalidArgument(
+            f"a value of {name} has {longest} characters; allowed are {MOST_GLOB}"
+        )
 
 
 def _is_day(text: str) -> bool:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
 
-from seoga.errors import NotFound, Reason
+from seoga.errors import NotFound, Reason, shown
 from seoga.models import ChunkState, FileState, Place
 from seoga.storage import generations, stored
 from seoga.storage.database import snapshot
@@ -205,10 +205,10 @@ def find_document(conn: sqlite3.Connection, name: str) -> StoredDocument:
             return _document(rows[0])
         if len(rows) > 1:
             both = " and ".join(_document(row).name for row in rows)
-            raise NotFound(f"{wanted!r} could be {both}", "Name it as label/path.")
+            raise NotFound(f"{shown(wanted)} could be {both}", "Name it as label/path.")
         near = _near(conn, wanted)
     raise NotFound(
-        f"there is no document {wanted!r} in this index",
+        f"there is no document {shown(wanted)} in this index",
         f"Did you mean {', '.join(near)}?" if near else "Name it as a hit does: label/path.",
     )
 

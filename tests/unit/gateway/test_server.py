@@ -56,6 +56,27 @@ def test_errors_have_one_shape(ask, tool, arguments, code, says) -> None:
     assert json.loads(answer.content[0].text) == answer.structured_content
 
 
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("가" * 100_000, {}),
+        ("search_documents", {"query": "x", "z" * 100_000: 1}),
+        ("search_documents", {"query": "x", "lang": "가" * 100_000}),
+        ("search_documents", {"query": "x", "labels": ["가" * 100_000]}),
+        ("search_documents", {"query": "x", "exclude": ["a"] * 2000}),
+        ("search_documents", {"query": "x", "file_types": ["a"] * 2000}),
+        ("search_documents", {"query": "x", "path_glob": "가" * 100_000}),
+        ("read_document", {"kb_id": "handbook", "document": "가" * 100_000}),
+        ("read_document", {"kb_id": "a" * 100_000, "document": "x"}),
+    ],
+)
+def test_an_error_repeats_no_more_than_the_beginning(kb, ask, tool, arguments) -> None:
+    answer = ask(tool, **arguments)
+    assert answer.is_error
+    assert answer.structured_content["code"] != "internal"
+    assert len(answer.content[0].text.encode()) < 2_000
+
+
 def test_a_near_name_is_proposed(ask) -> None:
     answer = ask("start_reindex", kb_id="a", forced=True)
     assert answer.structured_content["hint"] == "Did you mean force?"
