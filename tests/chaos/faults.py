@@ -48,7 +48,8 @@ def asleep(room: Room) -> None:
     deadline = time.monotonic() + LIMIT_S
     while code == 3 and "locked" not in said["message"] and time.monotonic() < deadline:
         code, said = finish(room.start())
-    before = room.content()
+    # That lock keeps readers out as well, while the log is begun anew.
+    before = room.content() if code != 3 else []
     sleeper.send_signal(signal.SIGCONT)
     woken, told = finish(sleeper)
     if code == 3:
