@@ -28,6 +28,14 @@ def digest(data: bytes) -> str:
     return blake2b(data, digest_size=8).hexdigest()
 
 
+def content(path: Path) -> str:
+    """The digest of a file, or that it went meanwhile, which is the product's to tell."""
+    try:
+        return digest(path.read_bytes())
+    except OSError:
+        return "gone"
+
+
 class Log:
     """Lines that are on their way to the disk when `add` returns, whatever happens to us."""
 
@@ -45,7 +53,7 @@ class LoggedExtraction:
         self._inner, self._log = inner, log
 
     def extract(self, path: Path, name: str) -> Iterator[Event]:
-        self._log.add("read", name.replace(" ", "_"), digest(path.read_bytes()))
+        self._log.add("read", name.replace(" ", "_"), content(path))
         yield from self._inner.extract(path, name)
 
     def finish(self, files: Sequence[tuple[Path, str, Any]], task: str) -> list[Made | None]:
@@ -53,7 +61,7 @@ class LoggedExtraction:
         for (path, name, _), one in zip(files, made, strict=True):
             # What is not finished is read by itself, and written down there.
             if one is not None:
-                self._log.add("read", name.replace(" ", "_"), digest(path.read_bytes()))
+                self._log.add("read", name.replace(" ", "_"), content(path))
         return made
 
     def describe(self) -> dict[str, Any]:

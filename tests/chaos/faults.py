@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import signal
 import sqlite3
+import struct
 import time
 from collections.abc import Callable
 from contextlib import closing
+from pathlib import Path
 
 from .room import LIMIT_S, Room, finish, wait
 
+# Of SQLite's log, and of its memory that processes share, in bytes.
+LOG_HEAD, FRAME_HEAD, COPIED_AT = 32, 24, 128
 # Of the length of an undisturbed run after a change.
 LENGTH_S = 1.2
 Fault = Callable[[Room], None]
@@ -28,11 +32,23 @@ def torn(room: Room) -> None:
     killed(room)
     log = room.wal()
     data = log.read_bytes() if log.exists() else b""
-    if not data:
+    kept = _synced(data, log.with_name(log.name.removesuffix("wal") + "shm"))
+    if kept >= len(data):
         return
-    cut = room.chance.randrange(len(data))
+    cut = room.chance.randrange(kept, len(data))
     rubbish = room.chance.randbytes(len(data) - cut) if room.chance.random() < 0.5 else b""
     log.write_bytes(data[:cut] + rubbish)
+
+
+def _synced(log: bytes, shared: Path) -> int:
+    """The bytes of the log that no power cut takes: SQLite has them on the disk before it copies
+    pages into the database (nBackfillAttempted of https://www.sqlite.org/walformat.html)."""
+    if len(log) < LOG_HEAD:
+        return 0
+    (page_bytes,) = struct.unpack(">I", log[8:12])
+    copied = shared.read_bytes()[COPIED_AT : COPIED_AT + 4] if shared.exists() else b"\0" * 4
+    frames: int = struct.unpack("=I", copied)[0]
+    return LOG_HEAD + frames * (FRAME_HEAD + page_bytes) if frames else 0
 
 
 def asleep(room: Room) -> None:
