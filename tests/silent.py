@@ -6,11 +6,12 @@ import socket
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from queue import Queue
 
 
 @contextmanager
-def silent(came: threading.Event | None = None) -> Iterator[str]:
-    """Its address; `came` is set by each connection."""
+def silent(came: Queue[str] | None = None) -> Iterator[str]:
+    """Its address; `came` gets an entry by each connection."""
     over, taken = threading.Event(), []
     with socket.create_server(("127.0.0.1", 0)) as server:
         server.settimeout(0.1)
@@ -22,7 +23,7 @@ def silent(came: threading.Event | None = None) -> Iterator[str]:
                 except TimeoutError:
                     continue
                 if came is not None:
-                    came.set()
+                    came.put("connection")
 
         thread = threading.Thread(target=accept)
         thread.start()

@@ -12,6 +12,7 @@ from seoga.wiring import Stack
 from seoga_embedding.fake.app import create
 
 from .serving import serving
+from .watched import Watched
 
 
 @pytest.fixture(scope="session")
@@ -29,3 +30,15 @@ def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
     yield made
     made.close()
     close_readers()
+
+
+@pytest.fixture
+def desk() -> Watched:
+    return Watched()
+
+
+@pytest.fixture
+def url(desk: Watched) -> Iterator[str]:
+    """The address of a fake provider that tells of its calls."""
+    with serving(create(desk)) as url:
+        yield url

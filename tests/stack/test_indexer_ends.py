@@ -22,36 +22,17 @@ from seoga.storage.database import open_reader
 from seoga.storage.jobs import Queue
 from seoga.storage.reading import file_counts, pending_count, runs
 from seoga.text.tokens import index_text
-from seoga_embedding.fake.app import create
 from seoga_embedding.fake.rules import Rules
 
 from ..waiting import answers, when
-from .serving import serving
-from .test_run_stops import HELD_S, KEYS, SOON_S, Watched, configure
+from .watched import FILES, HELD_S, KEYS, SOON_S, Watched, configure, folder_of_notes
 
 SEOGA = Path(sys.executable).with_name("seoga")
-FILES = 30
 
 
 @pytest.fixture
-def desk() -> Watched:
-    return Watched()
-
-
-@pytest.fixture
-def url(desk: Watched) -> Iterator[str]:
-    with serving(create(desk)) as url:
-        yield url
-
-
-@pytest.fixture
-def kb(base_path: Path, tmp_path: Path, url: str) -> Path:
-    docs = tmp_path / "docs"
-    docs.mkdir()
-    for number in range(FILES):
-        (docs / f"{number:03}.md").write_text(f"# Title {number}\n\nAnnual leave {number}.\n")
-    folder = base_path / "kb"
-    folder.mkdir()
+def kb(base_path: Path, url: str) -> Path:
+    folder = folder_of_notes(base_path)
     configure(folder, url, "vectors")
     return folder
 

@@ -5,11 +5,11 @@ when it is asked to."""
 from __future__ import annotations
 
 import json
-import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
+from queue import Queue
 from typing import Any
 
 import pytest
@@ -36,7 +36,7 @@ BAD = ("bad-0", "bad-1")
 
 
 @contextmanager
-def slow(came: threading.Event) -> Iterator[str]:
+def slow(came: Queue[str]) -> Iterator[str]:
     """Answers a minute later."""
     desk = Watched()
     desk.came, desk.rules = came, Rules(latency=60)
@@ -45,7 +45,7 @@ def slow(came: threading.Event) -> Iterator[str]:
 
 
 @contextmanager
-def too_fast(came: threading.Event) -> Iterator[str]:
+def too_fast(came: Queue[str]) -> Iterator[str]:
     """Wants everyone to wait for more than a minute."""
     desk = Watched()
     desk.came = came
@@ -55,9 +55,9 @@ def too_fast(came: threading.Event) -> Iterator[str]:
 
 
 @pytest.fixture(params=[slow, too_fast, silent], ids=lambda form: form.__name__)
-def bad(request: pytest.FixtureRequest) -> Iterator[tuple[threading.Event, str]]:
+def bad(request: pytest.FixtureRequest) -> Iterator[tuple[Queue[str], str]]:
     """The address of a provider that keeps everyone waiting, and when it was first asked."""
-    came = threading.Event()
+    came: Queue[str] = Queue()
     with request.param(came) as url:
         yield came, url
 
@@ -117,13 +117,13 @@ def timed(action: Callable[[], Any]) -> tuple[Any, float]:
 
 @pytest.mark.slow
 def test_a_provider_that_keeps_one_waiting_delays_no_other_and_no_stop(
-    stack: Stack, base_path: Path, bad: tuple[threading.Event, str], good: str
+    stack: Stack, base_path: Path, bad: tuple[Queue[str], str], good: str
 ) -> None:
     came, url = bad
     for name in BAD:
         write(base_path, name, url)
         stack.indexing.enqueue(name)
-    assert came.wait(60)
+    came.get(timeout=60)
     write(base_path, "good", good)
     stack.indexing.enqueue("good")
     when(base_path, lambda: last_run(base_path, "good") == "done", SOON_S)

@@ -8,78 +8,31 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
-from queue import Empty, Queue
+from queue import Empty
 from typing import Any
 
 import psutil
 import pytest
 
 from seoga_embedding.fake.app import create
-from seoga_embedding.fake.rules import Desk, Fault, Rules
+from seoga_embedding.fake.rules import Fault, Rules
 from seoga_embedding.remote.gate import FAILURES
 
 from .serving import serving
+from .watched import HELD_S, KEYS, LLM, SOON_S, STAGES, Watched, configure, folder_of_notes
 
 SEOGA = Path(sys.executable).with_name("seoga")
-# Nobody who waits for an answer ends before this.
-HELD_S = 60
-# Two seconds for what is under way, and the end of a process on a machine that is busy.
-SOON_S = 20
-EMBEDDING = {"provider": "openai", "model": "text-embedding-3-small"}
-LLM = {"provider": "anthropic", "model": "claude-haiku-4-5"}
-STAGES: dict[str, dict[str, Any]] = {
-    # Nobody knows the size of its vectors: it is asked for before anything else.
-    "probe": {"embedding": EMBEDDING | {"model": "nobody-knows-it"}},
-    "vectors": {"embedding": EMBEDDING},
-    "contexts": {"embedding": {"provider": "hashing"}, "contextualizer": LLM},
-    "batches": {"embedding": {"provider": "hashing"}, "contextualizer": LLM | {"batch": True}},
-}
-KEYS = {"OPENAI_API_KEY": "any", "ANTHROPIC_API_KEY": "any"}
 PAUSES = {
     "retry-after": Fault(status=429, retry_after="50", times=50),
     "backoff": Fault(status=503, times=50),
 }
 
 
-class Watched(Desk):
-    """Tells of each call when it comes."""
-
-    def __init__(self) -> None:
-        self.came: Queue[str] = Queue()
-        super().__init__()
-
-    def record(self, call: dict[str, Any]) -> Fault | None:
-        self.came.put(call["path"])
-        return super().record(call)
-
-
 @pytest.fixture
-def desk() -> Watched:
-    return Watched()
-
-
-@pytest.fixture
-def url(desk: Watched) -> Iterator[str]:
-    with serving(create(desk)) as url:
-        yield url
-
-
-@pytest.fixture
-def kb(base_path: Path, tmp_path: Path) -> Path:
-    docs = tmp_path / "docs"
-    docs.mkdir()
-    for number in range(30):
-        (docs / f"{number:03}.md").write_text(f"# Title {number}\n\nAnnual leave {number}.\n")
-    (base_path / "kb").mkdir()
-    return base_path / "kb"
-
-
-def configure(kb: Path, url: str, stage: str) -> None:
-    keys = {name: part | {"baseUrl": url} for name, part in STAGES[stage].items()}
-    docs = str(kb.parent.parent / "docs")
-    (kb / "config.json").write_text(json.dumps({"id": "kb", "sourcePaths": [docs], **keys}))
+def kb(base_path: Path) -> Path:
+    return folder_of_notes(base_path)
 
 
 def start(kb: Path, **environment: str) -> subprocess.Popen[bytes]:

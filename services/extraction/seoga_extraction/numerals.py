@@ -74,7 +74,7 @@ def shown(number: int, kind: str) -> str:
         letter = chr(ord("a") + (number - 1) % 26) * min((number - 1) // 26 + 1, 10)
         return letter if kind == "lowerLetter" else letter.upper()
     if kind in ("lowerRoman", "upperRoman"):
-        roman = _roman(number)
+        roman = roman_numeral(number)
         return roman if kind == "lowerRoman" else roman.upper()
     if row := _ROWS.get(kind):
         return row[(number - 1) % len(row)]
@@ -97,7 +97,8 @@ def _other(number: int, kind: str) -> str:
     return styles.get(kind, "{}").format(number)
 
 
-def _roman(number: int) -> str:
+def roman_numeral(number: int) -> str:
+    """Small letters; past 10,999 the thousands stay ten, since a number of a file may be any."""
     out = ""
     for value, letters in _ROMAN:
         count, number = divmod(number, value)

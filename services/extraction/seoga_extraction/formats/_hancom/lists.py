@@ -6,6 +6,7 @@ import re
 from collections import defaultdict
 
 from seoga_extraction.formats._hancom.model import Head, Level, Styles
+from seoga_extraction.numerals import roman_numeral
 
 # In the order of their codes in HWP 5 (its table "number shapes"); HWPX writes the names.
 SHAPES = (
@@ -39,21 +40,6 @@ _ROWS = {
     "IDEOGRAPH": "一二三四五六七八九十",
     "CIRCLED_IDEOGRAPH": "㊀㊁㊂㊃㊄㊅㊆㊇㊈㊉",
 }
-_ROMAN = (
-    (1000, "m"),
-    (900, "cm"),
-    (500, "d"),
-    (400, "cd"),
-    (100, "c"),
-    (90, "xc"),
-    (50, "l"),
-    (40, "xl"),
-    (10, "x"),
-    (9, "ix"),
-    (5, "v"),
-    (4, "iv"),
-    (1, "i"),
-)
 MAX_LEVEL = 9
 _PLACE = re.compile(r"\^(10|[1-9])")
 _WHOLE = re.compile(r"\^[nN]\.?")
@@ -93,15 +79,7 @@ class Counters:
 def shown(number: int, shape: str) -> str:
     """A number in one of Hangul's shapes; in digits past the end of a row and for rare shapes."""
     if 1 <= number < 4000 and shape.startswith("ROMAN"):
-        roman = _roman(number)
+        roman = roman_numeral(number)
         return roman.upper() if shape == "ROMAN_CAPITAL" else roman
     row = _ROWS.get(shape, "")
     return row[number - 1] if 1 <= number <= len(row) else str(number)
-
-
-def _roman(number: int) -> str:
-    out = ""
-    for value, letters in _ROMAN:
-        count, number = divmod(number, value)
-        out += letters * count
-    return out
