@@ -47,6 +47,9 @@ def attachments(
                 if isinstance(event, Section):
                     said = True
                     yield under(event, path, len(path))
+                elif note := event.meta.get("note"):
+                    # What a file says of itself as a whole has no other place here.
+                    yield _note(f"{name}: {note}", name, path)
         except ExtractionFailed as error:
             yield _unread(name, one, error.message, path)
             if error.reason in _WAITING:
@@ -59,9 +62,13 @@ def attachments(
 
 
 def _unread(name: str, one: Attached, why: str, path: tuple[str, ...]) -> Section:
-    meta: dict[str, Any] = {"note": "attachment", "name": name}
     # What libraries say in brackets names files of this machine.
     why = why.partition(" (")[0]
     size = f"{one.size} bytes" if one.size < 1024 else f"{one.size // 1024} KiB"
     text = f"{name} ({one.kind}, {size}) is attached and not read: {why}"
-    return Section(text.rstrip(".") + ".", SectionKind.NOTE, path, meta=meta)
+    return _note(text.rstrip(".") + ".", name, path)
+
+
+def _note(text: str, name: str, path: tuple[str, ...]) -> Section:
+    meta: dict[str, Any] = {"note": "attachment", "name": name}
+    return Section(text, SectionKind.NOTE, path, meta=meta)

@@ -6,6 +6,8 @@ import codecs
 import re
 from typing import NamedTuple
 
+from seoga_extraction.korean import spaced
+
 _BOMS = (
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF32_LE, "utf-32-le"),
@@ -25,8 +27,19 @@ _SEVEN_BITS["unicode-1-1-utf-7"] = "utf-7"
 _WESTERN = frozenset(
     "àâäáãåæçèéêëìíîïñòóôõöøœßùúûüÿÀÂÄÁÃÅÆÇÈÉÊËÍÎÏÑÓÔÕÖØŒÙÚÛÜ¿¡«»‘’“”–—…€£§©®°·•\xa0"
 )
-# Letters for each place that cannot be decoded: fewer, and it is another charset.
+# Letters for each place that cannot be decoded: fewer, and it is another charset; of what a file
+# says itself, and of plain Korean.
 _WHOLE = 20
+_LEAST = 4
+# Pages that say so are written by Windows, whose tables are supersets.
+_WIDER = {
+    **dict.fromkeys(("euc-kr", "euc_kr", "ks_c_5601-1987", "ksc5601", "ks_c_5601"), "cp949"),
+    **dict.fromkeys(("iso-8859-1", "latin-1", "latin1"), "cp1252"),
+}
+# In these, bytes of another charset are seen: those of one byte a letter take any.
+_SEEN = frozenset(
+    ("utf_8", "cp949", "johab", "shift_jis", "cp932", "euc_jp", "gbk", "gb2312", "gb18030", "big5")
+)
 _MARKS = re.compile("[\x00-\x08\x0e-\x19\x1c-\x1f\ufffd\ufffe\uffff]")
 
 
@@ -58,7 +71,8 @@ def decode(data: bytes, declared: str = "") -> tuple[str, str]:
 
     Order: BOM, zero bytes (UTF-16, UTF-32), charsets of seven bits by their escapes or where they
     are declared, strict UTF-8, the declared charset, UTF-8 with surrogates, CP949 by the share of
-    Hangul, UTF-8 and then CP949 with few broken bytes, CP1252 by its letters, charset-normalizer.
+    Hangul, UTF-8, the declared charset and then CP949 with few broken bytes, CP1252 by its letters,
+    charset-normalizer. No-break spaces (A0) in CP949 are blanks.
     """
     name, skip = bom(data)
     if not name:
@@ -69,10 +83,10 @@ def decode(data: bytes, declared: str = "") -> tuple[str, str]:
         return found
     if (found := _whole(data, declared)) is not None:
         return found
-    text = data.decode("utf-8", "replace")
-    broken = text.count("\ufffd")
-    if broken * _WHOLE <= sum(character > "\x7f" for character in text):
+    if (text := nearly(data, "utf-8")) is not None:
         return text, "utf-8"
+    if (said := nearly(data, declared)) is not None:
+        return said, declared
     if (korean := _korean(data, broken=True)) is not None:
         return korean, "cp949"
     if (western := _western(data)) is not None:
@@ -92,17 +106,57 @@ def _whole(data: bytes, declared: str) -> tuple[str, str] | None:
 
 
 def undecoded(data: bytes, text: str, name: str) -> str:
-    """A sentence on the bytes that are none of charset `name`, as `decode` gave `text` for them
-    (they stand as U+FFFD in it): how many and the line of the first. "" where all are."""
-    marks = text.count("\ufffd")
-    if not marks or not (own := _lost(data, name)):
+    """Sentences on the bytes that are none of charset `name`, as `decode` gave `text` for them:
+    how many and the line of the first. They stand as U+FFFD in it; no-break spaces in CP949 as
+    blanks. "" where all are."""
+    mended = _mended(data, name)
+    said = [_told_blanks(data, mended, name)] if mended is not data else []
+    if "\ufffd" in text and (own := _lost(mended, name)):
+        skip = bom(data)[1]
+        line = _line(mended[skip : skip + own[0].start], name)
+        count = sum(one.end - one.start for one in own)
+        there = "1 byte is" if count == 1 else f"{count:,} bytes are"
+        said.append(
+            f"{there} not {name}, the first in line {line:,}: each such place reads as \ufffd."
+        )
+    return " ".join(filter(None, said))
+
+
+def _told_blanks(data: bytes, mended: bytes, name: str) -> str:
+    count = sum(one != other for one, other in zip(data, mended, strict=True))
+    if not count:
         return ""
-    _, skip = bom(data)
-    before = data[skip : skip + own[0].start].decode(name, "ignore")
-    line = len(before.replace("\r\n", "\n").replace("\r", "\n").split("\n"))
-    count = sum(one.end - one.start for one in own)
-    there = "1 byte is" if count == 1 else f"{count:,} bytes are"
-    return f"{there} not {name}, the first in line {line:,}: each such place reads as \ufffd."
+    first = next(at for at, one in enumerate(data) if one != mended[at])
+    there = "1 no-break space (A0) is" if count == 1 else f"{count:,} no-break spaces (A0) are"
+    line = _line(mended[:first], name)
+    return f"{there} not {name}, the first in line {line:,}: each reads as a blank."
+
+
+def nearly(data: bytes, declared: str) -> str | None:
+    """The text in the declared charset where all but a few bytes are of it; None for charsets of
+    one byte a letter, which take any."""
+    name = _table(declared.lower())
+    if name.replace("-", "_") not in _SEEN:
+        return None
+    text = _mended(data, name).decode(name, "replace")
+    broken = text.count("\ufffd")
+    foreign = sum(character > "\x7f" for character in text) - broken
+    return text if broken * _LEAST <= foreign else None
+
+
+def _line(before: bytes, name: str) -> int:
+    """The line, from 1, that follows these bytes."""
+    text = before.decode(_table(name), "ignore")
+    return len(text.replace("\r\n", "\n").replace("\r", "\n").split("\n"))
+
+
+def _table(name: str) -> str:
+    """What decodes the charset that a file calls so."""
+    return _WIDER.get(name.lower(), name)
+
+
+def _mended(data: bytes, name: str) -> bytes:
+    return spaced(data) if _table(name) == "cp949" else data
 
 
 class _Place(NamedTuple):
@@ -121,7 +175,7 @@ def _lost(data: bytes, name: str) -> list[_Place]:
         return "", error.end
 
     codecs.register_error("seoga-undecoded", keep)
-    data[bom(data)[1] :].decode(name, "seoga-undecoded")
+    data[bom(data)[1] :].decode(_table(name), "seoga-undecoded")
     return found
 
 
@@ -144,10 +198,8 @@ def _seven_bits(data: bytes, declared: str) -> tuple[str, str] | None:
 def _strict(data: bytes, name: str) -> str | None:
     if not name:
         return None
-    # Pages that say so are written by Windows, whose tables are supersets.
-    wider = {"euc-kr": "cp949", "ks_c_5601-1987": "cp949", "iso-8859-1": "cp1252"}
     try:
-        return data.decode(wider.get(name.lower(), name), "strict")
+        return _mended(data, name).decode(_table(name), "strict")
     except (LookupError, ValueError):
         return None
 
@@ -191,18 +243,21 @@ def _wide(data: bytes) -> str:
 def _korean(data: bytes, broken: bool = False) -> str | None:
     """CP949 text when it decodes (`broken`: all but a few bytes) and reads as Korean: mostly
     Hangul, mostly of KS X 1001."""
-    text = data.decode("cp949", "replace") if broken else _strict(data, "cp949")
+    text = spaced(data).decode("cp949", "replace") if broken else _strict(data, "cp949")
     if text is None:
         return None
     marks = text.count("\ufffd")
     foreign = [character for character in text if character > "\u02ff" and character != "\ufffd"]
     hangul = [character for character in foreign if "\uac00" <= character <= "\ud7a3"]
     letters = [character for character in foreign if character.isalpha()]
-    if not hangul or len(hangul) < max(0.75 * len(letters), _WHOLE * marks):
+    if not hangul or len(hangul) < max(0.75 * len(letters), _LEAST * marks):
         return None
     sample = hangul[:5000]
     common = sum(len(character.encode("euc-kr", "ignore")) == 2 for character in sample)
-    return text if common >= 0.9 * len(sample) else None
+    # Of few letters with a broken byte, all must be Korean words could have.
+    plain = len(hangul) == len(letters) and common == len(sample)
+    whole = len(hangul) >= _WHOLE * marks
+    return text if (whole or plain) and common >= 0.9 * len(sample) else None
 
 
 def _western(data: bytes) -> str | None:

@@ -32,6 +32,7 @@ __all__ = [
     "one_line",
     "parse_xml",
     "pipes",
+    "undecoded",
     "under",
 ]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Callable
 from email.mime.application import MIMEApplication
 from email.mime.base import MIMEBase
@@ -12,6 +13,7 @@ from typing import Any
 import pytest
 
 from seoga.errors import ExtractionFailed, Reason
+from seoga.models import SectionKind
 
 Reading = Callable[..., Any]
 LONG = "<p>The report says much more than the text of the author, and says it again.</p>"
@@ -114,3 +116,43 @@ def test_a_message_signed_or_encrypted_as_a_whole_says_so(read: Reading) -> None
     with pytest.raises(ExtractionFailed, match="S/MIME") as failed:
         read("a.eml", sealed.as_bytes())
     assert failed.value.reason is Reason.ENCRYPTED
+
+
+RAW = (
+    b"From: a@b.c\r\nTo: d@e.f\r\nSubject: %s\r\nMIME-Version: 1.0\r\n"
+    b'Content-Type: multipart/mixed; boundary="b"\r\n\r\n--b\r\n'
+    b"Content-Type: text/%s; charset=%s\r\n\r\n%s\r\n--b\r\n"
+    b'Content-Type: text/plain; name="a.txt"\r\n'
+    b'Content-Disposition: attachment; filename="a.txt"\r\n\r\n%s\r\n--b--\r\n'
+)
+KOREAN = "회의록을 보냅니다. 참석자는 다음과 같습니다."
+
+
+@pytest.mark.parametrize("kind", ["plain", "html"])
+@pytest.mark.parametrize("charset", ["utf-8", "euc-kr"])
+def test_bytes_of_no_charset_are_told_of_the_body_the_subject_and_attachments(
+    read: Reading, kind: str, charset: str
+) -> None:
+    words = KOREAN.encode(charset)
+    broken = words + b"\r\n\r\n" + words + b"\xff END"
+    parts = (words + b"\xff", kind.encode(), charset.encode(), broken, broken)
+    got = read("a.eml", RAW % parts)
+    assert got.info.meta["note"].split("In ")[1:] == [
+        f"the header Subject: 1 byte is not {'cp949' if charset == 'euc-kr' else 'utf-8'}, the "
+        "first in line 1: each such place reads as \ufffd. ",
+        f"the body: 1 byte is not {charset}, the first in line 3: each such place reads as \ufffd.",
+    ]
+    assert got.info.title == KOREAN + "\ufffd"
+    assert got.text.count("END") == 2
+    notes = [one.text for one in got.sections if one.kind is SectionKind.NOTE]
+    assert [note.partition(" is not")[0] for note in notes] == ["a.txt: 1 byte"]
+    whole = read("a.eml", RAW % (words, kind.encode(), charset.encode(), words, words))
+    assert "note" not in whole.info.meta
+    assert not [one for one in whole.sections if one.kind is SectionKind.NOTE]
+
+
+def test_bytes_of_no_charset_in_encoded_words_are_told(read: Reading) -> None:
+    word = base64.b64encode(KOREAN.encode() + b"\xff").decode()
+    got = read("a.eml", f"From: a@b.c\nTo: d@e.f\nSubject: =?utf-8?B?{word}?=\n\ntext\n")
+    assert got.info.title == KOREAN + "\ufffd"
+    assert got.info.meta["note"].startswith("In the header Subject: 1 byte is not utf-8")

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from seoga.errors import ExtractionFailed, Reason
+from seoga.models import SectionKind
 
 Reading = Callable[..., Any]
 
@@ -32,7 +33,7 @@ PARTS = {
 }
 
 
-def epub(parts: Mapping[str, str]) -> bytes:
+def epub(parts: Mapping[str, str | bytes]) -> bytes:
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w") as archive:
         for name, content in {**PARTS, **parts}.items():
@@ -97,3 +98,13 @@ def test_a_book_without_its_package_document_is_corrupt(
 def test_a_broken_table_of_contents_costs_the_names_only(read: Reading) -> None:
     got = read("a.epub", epub({"OEBPS/nav.xhtml": "<nav><a"}))
     assert [one.text for one in got.sections][:2] == ["시작", "## 속"]
+
+
+def test_what_a_chapter_says_of_itself_stands_before_it(read: Reading) -> None:
+    broken = "<html><body><p>시작합니다\udcff</p></body></html>"
+    parts = {"OEBPS/b c.xhtml": broken.encode("utf-8", "surrogateescape")}
+    got = read("a.epub", epub(parts))
+    assert [one.text for one in got.of(SectionKind.NOTE)] == [
+        "OEBPS/b c.xhtml: 1 byte is not utf-8, the first in line 1: "
+        "each such place reads as \ufffd."
+    ]

@@ -128,3 +128,10 @@ def test_broken_files_end_soon_without_another_error(read: Reading) -> None:
         with suppress(ExtractionFailed):
             read("a.rtf", bytes(data))
     assert time.monotonic() - started < 20
+
+
+def test_a_broken_byte_costs_no_other_letter_and_is_told(read: Reading) -> None:
+    data = "".join(f"\\'{byte:02x}" for byte in "회의록을 보냅니다".encode("cp949"))
+    got = read("a.rtf", f"{{\\rtf1\\ansi\\ansicpg949 {data}\\'ff\\par {data}\\par}}")
+    assert got.text == "회의록을 보냅니다\ufffd\n\n회의록을 보냅니다"
+    assert got.info.meta["note"] == "1 place holds bytes that are not cp949: each reads as \ufffd."

@@ -79,6 +79,50 @@ def test_a_broken_byte_makes_no_other_language_of_legacy_korean(cut: bytes, at: 
     assert text.count("\ufffd") == 1
 
 
+@pytest.mark.parametrize("text", [KOREAN, "김철수\n", "표 A 참조", "젋은 이가 졌다. 뷁\n" + KOREAN])
+@pytest.mark.parametrize("blank", [b"\xa0", b"\xa0\xa0", b" \xa0"])
+def test_a_no_break_space_of_another_charset_costs_no_letter_of_korean(
+    read: Reading, text: str, blank: bytes
+) -> None:
+    data = blank + text.encode("cp949").replace(b" ", blank) + blank
+    said = text.replace(" ", " " * len(blank))
+    assert decode(data)[0].strip() == said.strip()
+    got = read("a.txt", data)
+    count = data.count(b"\xa0")
+    # The letters of two bytes that it begins or ends are none.
+    count -= text.encode("cp949").count(b"\xa0")
+    there = f"{count} no-break spaces (A0) are" if count > 1 else "1 no-break space (A0) is"
+    note = f"{there} not cp949, the first in line 1: each reads as a blank."
+    assert got.info.meta == {"charset": "cp949", "note": note}
+
+
+def test_a_no_break_space_is_told_with_its_line_beside_other_bytes(read: Reading) -> None:
+    data = "\n".join(["가나다라 마바사입니다."] * 6).encode("cp949")
+    got = read("a.txt", data + b"\n\xa0\xb0\xa1\xb3\xaa\n\xff\n")
+    assert got.info.meta["note"] == (
+        "1 no-break space (A0) is not cp949, the first in line 7: each reads as a blank. "
+        "1 byte is not cp949, the first in line 8: each such place reads as \ufffd."
+    )
+    assert "\n 가나\n\ufffd" in got.text
+
+
+@pytest.mark.parametrize("between", ["", "\n", " "])
+def test_a_list_of_all_syllables_is_read_whole(between: str) -> None:
+    text = between.join(map(chr, range(0xAC00, 0xD7A4)))
+    assert decode(text.encode("cp949")) == (text, "cp949")
+
+
+@pytest.mark.parametrize("charset", ["euc-kr", "ks_c_5601-1987", "cp949", "utf-8", "shift_jis"])
+def test_a_broken_byte_in_a_short_text_leaves_its_declared_charset(charset: str) -> None:
+    text = "議事録です" if charset == "shift_jis" else "안녕하세요"
+    codec = "cp949" if charset == "ks_c_5601-1987" else charset
+    assert decode(text.encode(codec) + b"\xff", charset) == (text + "\ufffd", charset)
+
+
+def test_a_broken_byte_in_a_short_korean_text_makes_no_other_language_of_it() -> None:
+    assert decode("안녕하세요".encode("cp949") + b"\xff") == ("안녕하세요\ufffd", "cp949")
+
+
 # The first guess loads the library of charsets.
 @settings(deadline=None)
 @given(st.binary(max_size=400))

@@ -58,6 +58,9 @@ def _chapter(source: Input, part: str, name: str) -> Iterator[Section]:
     try:
         for event in source.inner("chapter.html", data):
             if isinstance(event, DocumentInfo):
+                if note := event.meta.get("note"):
+                    text = f"{part}: {note}"
+                    yield Section(text, SectionKind.NOTE, meta={"note": "chapter", "name": part})
                 continue
             if not named and event.kind is not SectionKind.HEADING and name:
                 yield outline.heading(1, name)
@@ -184,5 +187,5 @@ def _is_book(source: Input) -> bool:
 
 
 FORMAT = Format(
-    "epub", parse, extensions=(".epub",), sniff=sniff, needs=("lxml",), nests=True, version="3"
+    "epub", parse, extensions=(".epub",), sniff=sniff, needs=("lxml",), nests=True, version="4"
 )

@@ -54,19 +54,22 @@ def parse(source: Input) -> Parsed:
     hears of it.
     """
     message = _message(source.data.removeprefix(b"\xef\xbb\xbf"))
-    mend(message)
-    headers = {name: text for name in _SHOWN if (text := header(message, name))}
+    lost: list[str] = []
+    mend(message, lost.append)
+    headers = {name: text for name in _SHOWN if (text := header(message, name, lost.append))}
+    bodies, attached = body_of(message, source.cut)
+    texts = [(body.kind, charset_text(body, lost.append)) for body in bodies]
     subject = headers.get("Subject", "")
-    yield DocumentInfo("eml", subject, {name.lower(): text for name, text in headers.items()})
+    meta = {name.lower(): text for name, text in headers.items()}
+    yield DocumentInfo("eml", subject, meta | ({"note": " ".join(lost)} if lost else {}))
     outline = Outline()
     if subject:
         yield outline.heading(1, subject)
     lines = [f"{name}: {text}" for name, text in headers.items() if name != "Subject"]
     if lines:
         yield Section("\n".join(lines), heading_path=outline.path)
-    bodies, attached = body_of(message, source.cut)
-    for body in bodies:
-        yield from _body(source, body, outline.path)
+    for kind, text in texts:
+        yield from _body(source, kind, text, outline.path)
     files = [Attached(one.name, one.kind, len(one.data), partial(_data, one)) for one in attached]
     yield from attachments(source, files, outline)
     source.tell_cuts()
@@ -95,10 +98,9 @@ def _message(data: bytes) -> Message:
     return message
 
 
-def _body(source: Input, part: Part, path: tuple[str, ...]) -> Iterator[Section]:
+def _body(source: Input, kind: str, text: str, path: tuple[str, ...]) -> Iterator[Section]:
     """HTML by the format for HTML; plain text in paragraphs."""
-    text = charset_text(part)
-    if part.kind != "text/html":
+    if kind != "text/html":
         for block in re.split(r"\n[ \t]*\n", text):
             if block.strip():
                 yield Section(block.strip("\n").rstrip(), heading_path=path)
@@ -108,8 +110,8 @@ def _body(source: Input, part: Part, path: tuple[str, ...]) -> Iterator[Section]
         for event in source.inner("body.html", page.encode("utf-8", "replace")):
             if isinstance(event, Section):
                 yield under(event, path, len(path))
-    except ExtractionFailed:
-        return
+    except ExtractionFailed as error:
+        source.cut(f"The body is not read whole: {error.message}")
 
 
 def sniff(source: Input) -> bool:
@@ -141,5 +143,5 @@ FORMAT = Format(
     sniff=sniff,
     text=True,
     nests=True,
-    version="7",
+    version="8",
 )

@@ -12,8 +12,10 @@ from email.message import Message
 from email.parser import BytesHeaderParser
 from email.utils import collapse_rfc2231_value
 
-from seoga_extraction.format import decode, one_line
+from seoga_extraction.format import decode, one_line, undecoded
 
+# Is told a sentence on bytes that are none of their charset.
+Tell = Callable[[str], None]
 MAX_PARTS = 1000
 MAX_DEPTH = 30
 _MESSAGE = "message/rfc822"
@@ -44,30 +46,38 @@ class Sealed(Message):
         return "application" if sealed else super().get_content_maintype()
 
 
-def mend(message: Message) -> None:
+def mend(message: Message, tell: Tell = lambda _: None) -> None:
     """Raw bytes in headers (old Korean mailers, and the names of their attachments) as text."""
     for part in message.walk():
         for name, value in list(part.raw_items()):
             text = str(value)
             if any("\udc80" <= one <= "\udcff" for one in text):
-                part.replace_header(name, decode(text.encode("utf-8", "surrogateescape"))[0])
+                raw = text.encode("utf-8", "surrogateescape")
+                part.replace_header(name, _decoded(raw, "", f"the header {name}", tell))
 
 
-def header(message: Message, name: str) -> str:
+def header(message: Message, name: str, tell: Tell = lambda _: None) -> str:
     """A header in words; "" without it."""
-    return one_line(_words(str(message.get(name) or "")))
+    return one_line(_words(str(message.get(name) or ""), f"the header {name}", tell))
 
 
-def _words(text: str) -> str:
+def _words(text: str, where: str = "", tell: Tell = lambda _: None) -> str:
     """Encoded words (RFC 2047) read; what cannot be stays as it is."""
     try:
         pieces = decode_header(text)
     except (HeaderParseError, ValueError):
         return text
     return "".join(
-        piece if isinstance(piece, str) else decode(piece, charset or "")[0]
+        piece if isinstance(piece, str) else _decoded(piece, charset or "", where, tell)
         for piece, charset in pieces
     )
+
+
+def _decoded(data: bytes, charset: str, where: str, tell: Tell) -> str:
+    text, name = decode(data, charset)
+    if lost := undecoded(data, text, name):
+        tell(f"In {where}: {lost}")
+    return text
 
 
 def body_of(message: Message, cut: Callable[[str], None]) -> tuple[list[Part], list[Part]]:
@@ -147,7 +157,7 @@ def _best(forms: list[list[Part]]) -> list[Part]:
 
 def _says_more(rich: list[Part], plain: list[Part]) -> bool:
     """Where it has structure, or the plain text only says that there is HTML."""
-    page = "\n".join(map(charset_text, rich))
+    page = "\n".join(charset_text(part) for part in rich)
     words = len(_TAG.sub(" ", page).split())
     said = sum(len(charset_text(part).split()) for part in plain)
     return bool(_STRUCTURE.search(page)) or said < 0.5 * words
@@ -176,9 +186,9 @@ def _name(message: Message) -> str:
     return _words(collapse_rfc2231_value(found))
 
 
-def charset_text(part: Part) -> str:
+def charset_text(part: Part, tell: Tell = lambda _: None) -> str:
     """The text of a part with `\\n` line ends, its lines joined where they flow."""
-    text, _ = decode(part.data, part.charset)
+    text = _decoded(part.data, part.charset, "the body", tell)
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     return _joined(text, part.flow) if part.flow else text
 

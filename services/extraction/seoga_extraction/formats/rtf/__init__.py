@@ -14,6 +14,8 @@ def parse(source: Input) -> Parsed:
     cuts: list[int] = []
     document = Reader().read(tokens(source.data, cuts))
     meta = {key: text for key, text in document.info.items() if key != "title"}
+    if document.note:
+        meta["note"] = document.note
     yield DocumentInfo("rtf", document.info.get("title", "") or document.title, meta)
     yield from document.sections
     yield from margins(document.margins)
@@ -26,4 +28,4 @@ def sniff(source: Input) -> bool:
     return source.head.lstrip(b"\xef\xbb\xbf \r\n\t").startswith(b"{\\rtf")
 
 
-FORMAT = Format("rtf", parse, extensions=(".rtf",), sniff=sniff, version="3")
+FORMAT = Format("rtf", parse, extensions=(".rtf",), sniff=sniff, version="4")

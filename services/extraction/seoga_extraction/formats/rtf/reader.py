@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from seoga.errors import ExtractionFailed, Reason
 from seoga.models import Section
+from seoga_extraction.charset import nearly
 from seoga_extraction.format import Outline, one_line
 from seoga_extraction.formats.rtf.story import Look, Note, Story
 from seoga_extraction.formats.rtf.tokens import CHARSETS, SYMBOL_CHARSET, Token, codepage
@@ -46,6 +47,17 @@ class Document:
     margins: list[Note] = field(default_factory=list)
     info: dict[str, str] = field(default_factory=dict)
     title: str = ""
+    # Where bytes are none of their charset, and the last such charset.
+    lost: int = 0
+    charset: str = ""
+
+    @property
+    def note(self) -> str:
+        """A sentence on the bytes that are none of their charset; "" where all are."""
+        if not self.lost:
+            return ""
+        there = "1 place holds" if self.lost == 1 else f"{self.lost:,} places hold"
+        return f"{there} bytes that are not {self.charset}: each reads as \ufffd."
 
 
 class Reader:
@@ -215,12 +227,19 @@ class Reader:
         if charset == SYMBOL_CHARSET:
             self._put("".join(symbol(one, "symbol") for one in data))
             return
+        self._put(self._text(data, CHARSETS.get(charset, self._codec)))
+
+    def _text(self, data: bytes, named: str) -> str:
         # Fonts may claim another charset than their text has.
-        for codec in (CHARSETS.get(charset, self._codec), self._codec, "cp1252"):
+        for codec in (named, self._codec):
             with suppress(UnicodeDecodeError):
-                self._put(data.decode(codec))
-                return
-        self._put(data.decode(self._codec, "replace"))
+                return data.decode(codec)
+        mixed = [(text, codec) for codec in (named, self._codec) if (text := nearly(data, codec))]
+        text, codec = mixed[0] if mixed else (data.decode("cp1252", "replace"), "cp1252")
+        if lost := text.count("\ufffd"):
+            self._out.lost += lost
+            self._out.charset = codec
+        return text
 
     def _say(self, text: str) -> None:
         self._decode()
