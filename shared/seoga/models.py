@@ -144,6 +144,8 @@ class Section:
 
 # The key of `DocumentInfo.meta` for lines of it that could not be read: a list of sentences.
 FAULTS = "seoga.faults"
+# The one for what its author wrote at its head for other authors (comments): a list of lines.
+REMARKS = "seoga.remarks"
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from seoga.errors import Reason
-from seoga.models import FAULTS, Chunk, DocumentInfo, FileState, Section, Stage
+from seoga.models import FAULTS, REMARKS, Chunk, DocumentInfo, FileState, Section, Stage
 from seoga.storage.packing import PackedFile, pack
 from seoga.storage.records import STATED, FileRow, PreparedChunk, PreparedFile, Tokens
 from seoga.storage.spoken import heading_text, said_text, title_text
@@ -17,7 +17,7 @@ from seoga_indexer.beside import shortened
 from seoga_indexer.chunking import assemble, chunk_document
 from seoga_indexer.statements import statements_of
 
-_OURS = frozenset((STATED, FAULTS))
+_OURS = frozenset((STATED, FAULTS, REMARKS))
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,11 +10,12 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from seoga.models import FAULTS, DocumentInfo, Section, SectionKind
+from seoga.models import FAULTS, REMARKS, DocumentInfo, Section, SectionKind
+from seoga.search.statuses import Standing, status_of
 from seoga.storage.records import SIDECAR
-from seoga_indexer import spoken
+from seoga_indexer import spoken, tagged
 
-STATEMENTS_VERSION: Final = "8"
+STATEMENTS_VERSION: Final = "9"
 # Bounds: statements are short and stand at the top, whatever a hostile file says.
 MOST: Final = 24
 LONGEST: Final = 300
@@ -90,6 +91,9 @@ _LINK_HEADINGS = frozenset(
 # Without one of these a document states nothing of its life.
 _TELLING = frozenset(("status", "by", "of", "either", "reason", "line", "id", "ends", FAULT))
 
+# What a comment may state.
+_REMARKED = frozenset(("status", "by", "of", "reason", "date", "until", "line"))
+
 _LINE = re.compile(r"[\s>*+\-_]{0,12}([^\W\d_][^::|]{0,38}?)[\s*_]{0,4}[::][\s*_]{0,4}(\S.*)")
 # "[상태] 폐기", as Korean papers have it.
 _BRACKETED = re.compile(r"[\s>*+\-_]{0,12}[\[【]([^\W\d_][^\[\]【】]{0,20})[\]】]\s{1,3}([^\s(].*)")
@@ -130,10 +134,14 @@ def statements_of(info: DocumentInfo, sections: Sequence[Section], path: str = "
             keys = [pair for pair in keys if pair[0] != "ends"]
         faults = ((FAULT, str(one)) for one in info.meta.get(FAULTS, ()))
         below = (pair for pair in _of_text(sections) if pair[0] not in linked)
-        sources = (*faults, *keys, *spoken.of_title(info.title), *below)
+        remarks = _of_remarks(info.meta.get(REMARKS, ()))
+        sources = (*faults, *keys, *remarks, *spoken.of_title(info.title), *below)
     for field, text in sources:
         if text and len(found) < MOST:
             found[field, text[:LONGEST]] = None
+    if not any(field == "status" for field, _ in found):
+        words = tagged.status_of_tags(_tags(info.meta), info.title, sections)
+        found.update(dict.fromkeys(("status", word[:LONGEST]) for word in words))
     if not any(field in _TELLING for field, _ in found):
         return []
     return [[field, text] for field, text in found]
@@ -150,6 +158,31 @@ def _of_keys(meta: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
                 yield from _pair(plain, str(one)[:LONGEST])
         else:
             yield from _pair(plain, str(value)[:LONGEST])
+
+
+def _tags(meta: Mapping[str, Any]) -> Iterator[str]:
+    for key, value in meta.items():
+        if _plain(str(key)[:60]) in tagged.KEYS:
+            several = value if isinstance(value, list | tuple) else (value,)
+            yield from (str(one)[:LONGEST] for one in several[:MOST])
+
+
+def _of_remarks(lines: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Statements of the comments at a document's head: keys and values, or a sentence about the
+    document. Comments say much else, so nothing counts without a status that is known or a
+    relation."""
+    found: list[tuple[str, str]] = []
+    for line in lines[:MOST]:
+        keyed = _LINE.match(line)
+        pairs = _pair(_plain(keyed[1]), keyed[2]) if keyed else spoken.of_line(line, _bare(line))
+        found += pairs
+    known = [pair for pair in found if pair[0] != "status" or _is_known(pair[1])]
+    if any(field in ("status", "by", "of") for field, _ in known):
+        yield from (pair for pair in known if pair[0] in _REMARKED)
+
+
+def _is_known(text: str) -> bool:
+    return status_of(text)[1] is not Standing.UNKNOWN
 
 
 def _pair(key: str, text: str) -> Iterator[tuple[str, str]]:

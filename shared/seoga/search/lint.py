@@ -9,11 +9,12 @@ from itertools import starmap
 from typing import Any, Final
 
 from seoga.kb import Kb
+from seoga.search.days import day_in
 from seoga.search.engine import SearchRequest, search
 from seoga.search.globs import path_filter
 from seoga.search.lifecycle import LIFECYCLES, Lifecycle, Problem, today
 from seoga.search.readers import reading
-from seoga.search.statuses import REPLACED, Standing, day_in
+from seoga.search.statuses import REPLACED, Standing
 from seoga.storage.records import SIDECAR
 
 # Titles that are asked for: a search each.

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import date
 from enum import StrEnum
 from functools import lru_cache
 from typing import Final
 
+from seoga.search.days import day_in
 from seoga.search.references import Reference, references_in, values_in
 
 
@@ -120,6 +120,12 @@ _GONE = re.compile(
 )
 _NOT_YET = re.compile(r"\bnot yet (?:in )?\w+|아직[^\n]{1,20}?(?:않|아님|전)\w*", re.IGNORECASE)
 _STRUCK = re.compile(r"~~[^~]{0,200}~~|<(s|del|strike)>[^<>]{0,200}</\1>", re.IGNORECASE)
+# "{proposed | accepted | superseded by …}": a template that nobody filled in.
+_CHOICE = re.compile(r"\||(?<=[^\W\d_])\s?/\s?(?=[^\W\d_])")
+_OFFERS = re.compile(
+    r"\b(?:such as|one of|choose|pick)\b|\be\.g\.|\betc\b|중 하나|중 택일", re.IGNORECASE
+)
+_OFFERED = 3
 # What comes after has the last word: "accepted → superseded".
 _THEN = re.compile(r"→|->|=>|[,;(]|\b(?:now|then|later|but)\b", re.IGNORECASE)
 
@@ -154,10 +160,6 @@ _HEDGED = re.compile(
 )
 _LINKED = re.compile(r"\[[^\[\]]{0,200}\](?:\([^()]{0,300}\))?|`[^`]{1,300}`")
 _CLAUSE_END = re.compile(r"[.;](?:\s|$)")
-_ISO = re.compile(r"(?<!\d)(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})(?!\d)")
-_KOREAN_DAY = re.compile(r"(?<!\d)(\d{4})년\s{0,2}(\d{1,2})월\s{0,2}(\d{1,2})일")
-_DAY_MONTH = re.compile(r"(?<!\d)(\d{1,2})[- ]([A-Za-z]{3})[a-z]*[- ,]{1,2}(\d{4})(?!\d)")
-_MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
 
 
 def understood(statements: Iterable[Sequence[str]]) -> Stated:
@@ -184,7 +186,8 @@ class _Reading:
             text = _STRUCK.sub(" ", text)
         if field == "status":
             self._status(text)
-            self._relations(text)
+            if not is_choice(text):
+                self._relations(text)
         elif field == "line":
             self._line(text)
         elif field == "by":
@@ -312,6 +315,8 @@ def status_of(text: str) -> tuple[str, Standing]:
     text = _STRUCK.sub(" ", text)
     if not _WORD.search(text[:200]):
         return "", Standing.LIVE
+    if is_choice(text):
+        return " ".join(_WORD.findall(text.casefold())[:_OFFERED]), Standing.UNKNOWN
     if _unhedged(_BY, text):
         return "superseded", Standing.RETIRED
     if _replaced_in_korean(text):
@@ -325,6 +330,23 @@ def status_of(text: str) -> tuple[str, Standing]:
             return word, standing
     known = [one for one in parts if one[1] is not Standing.UNKNOWN]
     return (known or parts)[0]
+
+
+def is_choice(text: str) -> bool:
+    """True for a status that offers several to choose from, as templates do, and states none."""
+    bare = _LINKED.sub(" ", text[:200])
+    parts = _CHOICE.split(bare)
+    if len(parts) < _OFFERED and _OFFERS.search(bare):
+        parts = re.split(r"[,/|]|\bor\b|또는", bare)
+    if _BY.search(parts[0]):
+        # What follows is a path.
+        return False
+    words = (_WORD.findall(part.casefold())[:_LOOKED_AT] for part in parts)
+    return sum(any(_is_known(word) for word in each) for each in words) >= _OFFERED
+
+
+def _is_known(word: str) -> bool:
+    return _meaning(word) is not Standing.UNKNOWN
 
 
 def _in_a_clause(text: str) -> tuple[str, Standing]:
@@ -359,23 +381,3 @@ def _meaning(word: str) -> Standing:
     if _KOREAN_GONE.fullmatch(word):
         return Standing.RETIRED
     return _VOCABULARY.get(word, Standing.UNKNOWN)
-
-
-def day_in(text: str) -> str:
-    """The first day that a text names, in ISO form; "" for none."""
-    if found := _ISO.search(text):
-        return _day(*map(int, found.groups()))
-    if found := _KOREAN_DAY.search(text):
-        return _day(*map(int, found.groups()))
-    if found := _DAY_MONTH.search(text):
-        month = found[2].casefold()
-        if month in _MONTHS:
-            return _day(int(found[3]), _MONTHS.index(month) + 1, int(found[1]))
-    return ""
-
-
-def _day(year: int, month: int, day: int) -> str:
-    try:
-        return date(year, month, day).isoformat()
-    except ValueError:
-        return ""

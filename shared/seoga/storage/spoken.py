@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, Final
 
-from seoga.models import FAULTS
+from seoga.models import FAULTS, REMARKS
 from seoga.storage import stored
 from seoga.storage.records import STATED, Tokens
 
@@ -51,7 +51,7 @@ def said_text(format_name: str, meta: Mapping[str, Any]) -> str:
 
 def _said(format_name: str, meta: Mapping[str, Any]) -> Iterator[str]:
     for key, value in meta.items():
-        if key == FAULTS or (format_name != "markdown" and key not in _SAID):
+        if key in (FAULTS, REMARKS) or (format_name != "markdown" and key not in _SAID):
             continue
         for one in value if isinstance(value, list | tuple) else [value]:
             if isinstance(one, str | int | float) and not isinstance(one, bool):

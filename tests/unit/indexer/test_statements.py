@@ -7,8 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from seoga.models import DocumentInfo, Section, SectionKind
+from seoga.search.days import day_in
 from seoga.search.references import references_in, values_in
-from seoga.search.statuses import Standing, day_in, status_of, understood
+from seoga.search.statuses import Standing, status_of, understood
 from seoga_indexer.statements import FAULT, LONGEST, MOST, statements_of
 
 INFO = DocumentInfo("markdown")

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from seoga.errors import ExtractionFailed, Reason
-from seoga.models import DocumentInfo, Section
+from seoga.models import REMARKS, DocumentInfo, Section
 from seoga_extraction.format import Format, Input, Parsed, one_line
 from seoga_extraction.formats.html import confluence, storage
 from seoga_extraction.formats.html.attributes import few_attributes
 from seoga_extraction.formats.html.frames import frames
-from seoga_extraction.formats.html.relations import relations
+from seoga_extraction.formats.html.relations import relations, remarks
 from seoga_extraction.formats.html.shallow import is_deep, shallow
 from seoga_extraction.formats.html.tree import MAX_DEPTH, inline
 from seoga_extraction.formats.html.walker import Walker
@@ -43,6 +43,8 @@ def parse(source: Input) -> Parsed:
     # Given as bytes: a str with an XML declaration inside is refused.
     root = _tree(text, parser)
     meta = {"charset": charset, **_meta(root), **relations(root)}
+    if said := remarks(root):
+        meta[REMARKS] = said
     frames(root, lambda inner: _tree(few_attributes(inner), parser))
     if is_deep(root):
         root = _tree(shallow(text), parser)
@@ -55,6 +57,9 @@ def parse(source: Input) -> Parsed:
         storage.prepare(root)
     if exported:
         meta |= confluence.prepare(root)
+        if labels := meta.get("keywords"):
+            # What the page's labels were written as.
+            meta["labels"] = labels.split(", ")
     yield DocumentInfo("html", _title(root), source.noted(meta))
     body = root.find("body")
     try:
@@ -122,5 +127,5 @@ FORMAT = Format(
     sniff=sniff,
     text=True,
     needs=("lxml",),
-    version="8",
+    version="9",
 )

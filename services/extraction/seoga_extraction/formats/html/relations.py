@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 # Statements stand at the top of a page; further down a link like this may be about anything.
 _ANCHORS = 40
+_REMARKS = 24
+_LONGEST = 300
 # Names without case, spaces, hyphens and underscores.
 _META = {
     **dict.fromkeys(("status", "docstatus", "documentstatus", "상태"), "status"),
@@ -46,6 +48,29 @@ def relations(root: HtmlElement) -> dict[str, Any]:
         else:
             out.setdefault(_SEVERAL[kind], []).append(text)
     return out
+
+
+def remarks(root: HtmlElement) -> list[str]:
+    """The lines of the comments above the page, in its head, and before the text of its body."""
+    lines = (line.strip() for one in _comments(root) for line in one.split("\n", _REMARKS))
+    return [line[:_LONGEST] for line in islice(filter(None, lines), _REMARKS)]
+
+
+def _comments(root: HtmlElement) -> Iterator[str]:
+    from lxml.etree import Comment
+
+    above = (one for one in root.itersiblings(preceding=True) if one.tag is Comment)
+    yield from reversed([one.text or "" for one in islice(above, _REMARKS)])
+    for head in root.iterchildren("head"):
+        yield from (one.text or "" for one in head.iterchildren(Comment))
+    body = root.find("body")
+    if body is None or (body.text or "").strip():
+        return
+    for one in body:
+        if one.tag is Comment:
+            yield one.text or ""
+        if one.tag is not Comment or (one.tail or "").strip():
+            return
 
 
 def _of_head(root: HtmlElement) -> Iterator[tuple[str, str]]:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import islice
 
-from seoga.models import DocumentInfo, Section
+from seoga.models import REMARKS, DocumentInfo, Section
 from seoga_extraction.format import Format, Input, Parsed
 from seoga_extraction.formats.markdown.blocks import Reader
 from seoga_extraction.formats.markdown.front_matter import split_front_matter
+from seoga_extraction.formats.markdown.remarks import remarks
 
 TITLE_WITHIN = 200
 
@@ -18,6 +19,8 @@ def parse(source: Input) -> Parsed:
     text, _ = source.decoded()
     lines = text.split("\n")
     meta, first = split_front_matter(lines)
+    if said := remarks(lines, first):
+        meta = {**meta, REMARKS: said}
     sections = Reader(lines, first).sections()
     title = meta.get("title")
     ahead: list[Section] = []
@@ -44,5 +47,5 @@ FORMAT = Format(
     extensions=(".md", ".markdown", ".mdown", ".mkd", ".mdx"),
     text=True,
     cheap=True,
-    version="2",
+    version="3",
 )

@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import islice
 
-from seoga.models import DocumentInfo, Section
+from seoga.models import REMARKS, DocumentInfo, Section
 from seoga_extraction.format import Format, Input, Parsed
 from seoga_extraction.formats.rst.blocks import Reader
 from seoga_extraction.formats.rst.relations import relations
+from seoga_extraction.formats.rst.remarks import remarks
 
 TITLE_WITHIN = 200
 
@@ -27,6 +28,8 @@ def parse(source: Input) -> Parsed:
     titles = (one.heading_path[-1] for one in ahead if one.level)
     # A field that is a link is known by where it leads.
     meta = {"charset": charset, **reader.fields, **relations(lines)}
+    if said := remarks(lines):
+        meta[REMARKS] = said
     yield DocumentInfo("rst", next(titles, ""), source.noted(meta))
     yield from _chain(ahead, sections)
 
@@ -36,4 +39,4 @@ def _chain(ahead: list[Section], rest: Iterator[Section]) -> Iterator[Section]:
     yield from rest
 
 
-FORMAT = Format("rst", parse, extensions=(".rst", ".rest"), text=True, cheap=True, version="3")
+FORMAT = Format("rst", parse, extensions=(".rst", ".rest"), text=True, cheap=True, version="4")

@@ -19,6 +19,10 @@ def relations(lines: Sequence[str]) -> dict[str, list[str]]:
     for line in lines[:_LINES]:
         key = "superseded-by" if _BY.match(line) else "supersedes" if _OF.match(line) else ""
         if key:
-            links = _LINK.finditer(line[:_LONGEST])
-            out.setdefault(key, []).extend(link[1] or link[2].strip() for link in links)
-    return {key: targets for key, targets in out.items() if targets}
+            out.setdefault(key, []).extend(targets(line))
+    return {key: found for key, found in out.items() if found}
+
+
+def targets(line: str) -> list[str]:
+    """Where the links of a line lead."""
+    return [link[1] or link[2].strip() for link in _LINK.finditer(line[:_LONGEST])]
