@@ -19,11 +19,13 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import dataclass
 from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import psutil
 import scale_kb
 from bench import SEOGA, clean_environment, one_thread
 
@@ -43,11 +45,24 @@ HEADERS = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class Gateway:
+    """One that runs: where it listens, and the process that holds its workers."""
+
+    port: int
+    master: int
+
+    def workers(self) -> list[int]:
+        """The process ids of its workers."""
+        return [one.pid for one in psutil.Process(self.master).children()]
+
+
 @contextmanager
-def gateway(base: Path) -> Iterator[int]:
-    """The port of a gateway over this base path."""
+def gateway(base: Path, workers: str = "") -> Iterator[Gateway]:
+    """A gateway over this base path; a worker a core where it is not said how many."""
     command = [*SEOGA, "service", "gateway", "--port", "0"]
-    environment = clean_environment(base) | {"SEOGA_WORKERS": str(os.cpu_count() or 1)}
+    chosen = {"SEOGA_WORKERS": workers or str(os.cpu_count() or 1)}
+    environment = clean_environment(base) | chosen
     server = subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True)
     assert server.stderr is not None
     try:
@@ -56,7 +71,7 @@ def gateway(base: Path) -> Iterator[int]:
                 port = int(line.split("http://127.0.0.1:")[1].split("/")[0].split()[0].strip('"),'))
                 break
         threading.Thread(target=server.stderr.read, daemon=True).start()
-        yield port
+        yield Gateway(port, server.pid)
     finally:
         server.terminate()
         server.wait(20)
@@ -105,7 +120,8 @@ def main() -> int:
     one_thread()
     folder = scale_kb.make(SIZE, scale_kb.data_folder())
     questions = scale_kb.queries(QUERIES * CLIENTS)
-    with gateway(folder.parent) as port:
+    with gateway(folder.parent) as running:
+        port = running.port
         clients = [Client(port) for _ in range(CLIENTS)]
         with ThreadPoolExecutor(CLIENTS) as pool:
             # Every worker opens the base and loads the model first.

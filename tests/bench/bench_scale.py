@@ -1,8 +1,9 @@
 """Search in a large base (SIZE=100000 or 1000000 chunks, 512 numbers, 1 to 2 windows a chunk).
 
 Hybrid queries in process: p50 and p95 by the clock and in CPU time of the searching thread (on a
-busy machine only that says much), opening, private memory, and whether a commit is seen at once.
-Beside each query, in the same run: a bare simsimd scan of the same bytes and one bare FTS5 query.
+busy machine only that says much), opening, and whether a commit is seen at once. Beside each query,
+in the same run: a bare simsimd scan of the same bytes and one bare FTS5 query. What a gateway's
+worker takes of memory is shown by bench_memory.
 """
 
 from __future__ import annotations
@@ -35,14 +36,6 @@ from seoga_embedding.engine import EmbeddingEngine
 
 QUERIES = int(os.environ.get("QUERIES", "120"))
 BARE = "SELECT rowid FROM chunks_fts WHERE chunks_fts MATCH ? ORDER BY rank LIMIT 50"
-
-
-def private_mib() -> float:
-    """Memory of this process that no other can share: what it wrote. Pages of the vector file are
-    the system's, one copy for all workers, and given up when memory is short."""
-    text = Path("/proc/self/smaps_rollup").read_text(encoding="ascii")
-    lines = dict(line.split(":", 1) for line in text.splitlines() if ":" in line)
-    return int(lines["Private_Dirty"].split()[0]) / 1024
 
 
 def timed(work: Callable[[], object]) -> tuple[float, float]:
@@ -82,7 +75,6 @@ def main() -> int:
         store.ensure_generation(scale_kb.card())
     kb, engine = load_kb(folder), EmbeddingEngine(settings())
     engine.embed_query("warm", scale_kb.SPEC)
-    before = private_mib()
     opened = timed(lambda: search([kb], SearchRequest("first 처음"), engine))
     asked = scale_kb.queries(QUERIES)
     hybrid, keyword, vector, bare, scan = [], [], [], [], []
@@ -109,9 +101,6 @@ def main() -> int:
     told("bare simsimd scan", scan)
     told("bare FTS5, all terms", bare)
     print(f"first search {opened[0]:.0f} ms ({opened[1]:.0f} CPU), with opening")
-    print(
-        f"private memory {private_mib():.0f} MiB, {private_mib() - before:.0f} of it for this base"
-    )
     word = f"새문서{time.time_ns()}"
     add_one(kb.db_path, word)
     seen = timed(lambda: search([kb], SearchRequest(word), engine))

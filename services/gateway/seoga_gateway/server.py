@@ -20,6 +20,7 @@ from seoga import __version__, logs, metrics
 from seoga.errors import InvalidArgument, NotFound, SeogaError, shown
 from seoga.registry import discover
 from seoga.wiring import Stack
+from seoga_gateway.arenas import few_arenas
 from seoga_gateway.library import Library
 from seoga_gateway.quoting import NOTICE
 from seoga_gateway.stdio import messages
@@ -70,6 +71,7 @@ def build_server(
 ) -> MCPServer[Library]:
     """An MCP server over this stack; `secret` is shared by all workers (empty: this process
     alone)."""
+    few_arenas()
     return SeogaServer(stack, choose(toolset), secret)
 
 

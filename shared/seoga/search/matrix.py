@@ -72,8 +72,14 @@ class Matrix:
         """About the cosine less penalty of every window (n,), or of those at (m,) places, for a
         (d,) query of unit length."""
         if places is None:
-            return _products(self.records["v"], query) * self.scales - self.penalties
-        return _of(self.records["v"], places, query) * self.scales[places] - self.penalties[places]
+            out = _products(self.records["v"], query)
+            out *= self.scales
+            out -= self.penalties
+            return out
+        out = _of(self.records["v"], places, query)
+        out *= self.scales[places]
+        out -= self.penalties[places]
+        return out
 
     def estimates(self, query: Float32) -> tuple[Float32, Float32] | None:
         """(n,) what the sketch makes of the same, and (n,) the standard deviations of its errors;
@@ -84,7 +90,9 @@ class Matrix:
             about = estimates(self.sketch, query)
         except ImportError:
             return None
-        return about - self.penalties, self.sketch.rows["spread"]
+        # In place, here and below: a million passages make megabytes of each array.
+        about -= self.penalties
+        return about, self.sketch.rows["spread"]
 
     def places(self, chunk_ids: Iterable[int]) -> NDArray[np.intp]:
         """Where the windows of these chunks are, chunk by chunk, ids ascending; what counts no

@@ -95,7 +95,10 @@ class SemanticTrack:
         about = about[places]
         first = _top(about, _AHEAD * limit)
         floor = self._worst_of_best(places[first], limit)
-        likely = about + SURE * spread[places] >= floor
+        reach = spread[places]
+        reach *= SURE
+        reach += about
+        likely = reach >= floor
         likely[first] = True
         places = places[likely]
         return places, self.matrix.scores(self.query, places)

@@ -32,7 +32,8 @@ def estimates(sketch: Sketch, query: Float32) -> Float32:
         counts = simsimd.cdist(planes, rows["bits"], "hamming", dtype="bin8", out_dtype="f32")
         signed = offset - weights @ np.asarray(counts, np.float32).reshape(_PLANES, -1)
         out[at : at + _BLOCK] = signed * rows["factor"]
-    return out + np.float32(sketch.mean @ query)
+    out += np.float32(sketch.mean @ query)
+    return out
 
 
 def _planes(query: Float32) -> tuple[NDArray[np.uint8], float, float]:
