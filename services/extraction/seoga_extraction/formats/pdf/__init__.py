@@ -11,6 +11,7 @@ from seoga.errors import ExtractionFailed, Reason
 from seoga.models import DocumentInfo, Section, SectionKind
 from seoga_extraction.attached import attachments
 from seoga_extraction.format import Format, Input, Outline, Parsed, corrupt, one_line
+from seoga_extraction.formats.pdf import xfa
 from seoga_extraction.formats.pdf.embedded import embedded
 from seoga_extraction.formats.pdf.opening import ends, opened
 from seoga_extraction.formats.pdf.page import UNREADABLE
@@ -36,9 +37,12 @@ def parse(source: Input) -> Parsed:
     pymupdf.TOOLS.mupdf_display_warnings(False)
     document, counted = opened(source)
     with document:
-        yield DocumentInfo("pdf", _title(document), {"pages": document.page_count})
+        shell = xfa.is_shell(document)
+        note = {"note": xfa.NOTE} if shell else {}
+        yield DocumentInfo("pdf", _title(document), {"pages": document.page_count, **note})
         pages = Pages(document, source)
-        yield from _whole(document, source, pages)
+        said = xfa.sections(document, source.cut) if shell else pages.sections()
+        yield from _whole(document, source, pages, said)
         unread = _numbers(pages.broken)
         if document.is_repaired and not ends(source):
             but = f", without the damaged {unread}" if unread else ""
@@ -50,12 +54,14 @@ def parse(source: Input) -> Parsed:
         source.tell_cuts()
 
 
-def _whole(document: Any, source: Input, pages: Pages) -> Iterator[Section]:
-    """The pages, then the files inside. Raises ExtractionFailed for what could not be read; pages
-    without any text are no fault where files inside have some."""
+def _whole(
+    document: Any, source: Input, pages: Pages, said: Iterator[Section]
+) -> Iterator[Section]:
+    """What the pages say, then the files inside. Raises ExtractionFailed for what could not be
+    read; pages without any text are no fault where files inside have some."""
     failed: ExtractionFailed | None = None
     try:
-        yield from pages.sections()
+        yield from said
     except ExtractionFailed as error:
         failed = error
     found = False
@@ -92,5 +98,5 @@ def sniff(source: Input) -> bool:
 
 
 FORMAT = Format(
-    "pdf", parse, extensions=(".pdf",), sniff=sniff, needs=("pymupdf", "PIL"), version="14"
+    "pdf", parse, extensions=(".pdf",), sniff=sniff, needs=("pymupdf", "PIL"), version="15"
 )

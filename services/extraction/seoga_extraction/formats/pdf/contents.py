@@ -51,6 +51,16 @@ def _check_size(document: Any, page: Any, raws: Mapping[int, bytes]) -> None:
                 )
 
 
+def is_larger(document: Any, xref: int, most: int) -> bool:
+    """Whether a stream inflates to more bytes than `most`."""
+    size = 0
+    for piece in _inflated([_raw(document, xref)], _filters(document, xref)):
+        size += len(piece)
+        if size > most:
+            return True
+    return False
+
+
 def is_starved(error: Exception) -> bool:
     """Whether the library failed for want of memory."""
     return isinstance(error, MemoryError) or _STARVED.search(str(error)) is not None
