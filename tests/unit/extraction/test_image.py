@@ -58,14 +58,6 @@ def test_light_letters_on_nothing_are_seen(read: Reading) -> None:
     assert "White on nothing 552" in read("a.png", png(clear)).text
 
 
-def test_an_animation_says_that_its_first_frame_is_all_that_is_read(read: Reading) -> None:
-    first, second = small_page("The first frame"), small_page("Another frame")
-    got = read("a.gif", png(first, "GIF", save_all=True, append_images=[second]))
-    assert "The first frame" in got.text
-    assert "only the first is read" in got.info.meta["note"]
-    assert "note" not in read("a.gif", png(first, "GIF")).info.meta
-
-
 def test_an_image_of_too_many_pixels_is_refused_before_it_is_unpacked(read: Reading) -> None:
     bomb = png(Image.new("1", (20_000, 20_000)))
     assert len(bomb) < 100_000

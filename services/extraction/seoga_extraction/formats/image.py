@@ -1,9 +1,10 @@
-"""Images: PNG, JPEG, JPEG 2000, TIFF (each page), WebP, AVIF, BMP, GIF: recognised."""
+"""Images: PNG, JPEG, JPEG 2000, TIFF (each page), WebP, AVIF, BMP, GIF: recognised; of an animation
+each frame that says something new."""
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import suppress
 from functools import cache, partial
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from seoga.errors import ExtractionFailed, Reason
 from seoga.models import DocumentInfo, Place, Section, SectionKind
 from seoga_extraction.format import Format, Input, Parsed, corrupt
+from seoga_extraction.ocr.animation import Frames, frames
 from seoga_extraction.ocr.bands import LONG, bands, is_long, joined
 from seoga_extraction.ocr.config import OcrConfig
 from seoga_extraction.ocr.pages import Recogniser, tally, unrecognised
@@ -35,6 +37,8 @@ MOST_SIDE = 32_000
 # Of a transparent image: a darker shade is seen on white paper, and how little of it is none.
 DARK = 160
 UNSEEN = 0.0005
+# The part of the words of a frame that is new at least where it says something new.
+_FEW = 0.1
 _FORMATS = ("PNG", "JPEG", "JPEG2000", "TIFF", "WEBP", "AVIF", "BMP", "GIF")
 _SIGNATURES = (
     (0, b"\x89PNG\r\n\x1a\n"),
@@ -64,37 +68,40 @@ def parse(source: Input) -> Parsed:
     except (OSError, ValueError, SyntaxError, PIL.Image.DecompressionBombError) as error:
         raise corrupt("The image is damaged or cut off: it cannot be opened.") from error
     with image:
-        pages = _count(image)
+        pages = _pages(image)
         kind = (image.format or "").lower()
         meta: dict[str, Any] = {
-            "pages": pages,
+            "pages": len(pages.numbers),
             "width": image.width,
             "height": image.height,
             "image": kind,
         }
-        if pages == 1 and getattr(image, "is_animated", False):
-            meta["note"] = "Of the frames of this animation, only the first is read."
+        if pages.note:
+            meta["note"] = pages.note
         yield DocumentInfo("image", meta=meta)
-        with Recogniser(source, pages) as recogniser:
+        with Recogniser(source, len(pages.numbers)) as recogniser:
             yield from _Images(image, pages, source, recogniser).sections()
 
 
-def _count(image: Image) -> int:
-    # The frames of an animation are not pages.
-    frames = int(getattr(image, "n_frames", 1)) if image.format == "TIFF" else 1
-    if frames > MOST_PAGES:
+def _pages(image: Image) -> Frames:
+    """Each page of a TIFF; of an animation, the frames that show something new."""
+    if image.format != "TIFF":
+        return frames(image)
+    count = int(getattr(image, "n_frames", 1))
+    if count > MOST_PAGES:
         raise ExtractionFailed(
-            f"The image has {frames} pages; at most {MOST_PAGES} are read.",
+            f"The image has {count} pages; at most {MOST_PAGES} are read.",
             "Split it.",
             Reason.TOO_LARGE,
         )
-    return frames
+    return Frames(tuple(range(1, count + 1)))
 
 
 class _Images:
-    """The pages of one image file, recognised side by side."""
+    """The pages of one image file, recognised side by side; those of an animation that say nothing
+    new are left out."""
 
-    def __init__(self, image: Image, pages: int, source: Input, recogniser: Recogniser) -> None:
+    def __init__(self, image: Image, pages: Frames, source: Input, recogniser: Recogniser) -> None:
         self._image = image
         self._pages = pages
         self._source = source
@@ -105,11 +112,20 @@ class _Images:
         self._parts: list[PageText] = []
         self._failed: ExtractionFailed | None = None
         self._cut: ExtractionFailed | None = None
+        if pages.broken:
+            self._cut = corrupt(
+                f"The animation is damaged or cut off at its frame {pages.broken}: what was read is"
+                " all there is."
+            )
+        # The words of the frames of an animation.
+        self._moves = image.format != "TIFF" and len(pages.numbers) > 1
+        self._words: set[str] = set()
 
     def sections(self) -> Iterator[Section]:
-        self._source.figures["pages"] = self._pages
+        numbers = self._pages.numbers
+        self._source.figures["pages"] = len(numbers)
         waiting: deque[tuple[int, bool, Future[PageText] | None]] = deque()
-        for number in range(1, self._pages + 1):
+        for number in numbers:
             for last, part in self._begun(number):
                 waiting.append((number, last, part))
                 if len(waiting) > self._recogniser.ahead:
@@ -174,7 +190,7 @@ class _Images:
     def _page(self, number: int) -> Image:
         with suppress(OSError, ValueError, SyntaxError, EOFError):
             return prepared(self._sought(number))
-        if self._pages == 1:
+        if len(self._pages.numbers) == 1:
             # Or its pixels would be held twice, as they would be in what is told of an error.
             self._image.close()
         rows = _rows_left(self._source.path, number)
@@ -199,6 +215,8 @@ class _Images:
     def _emitted(self, number: int, done: PageText | None) -> Iterator[Section]:
         place = Place(page=number)
         texts = done.texts if done else ()
+        if done and self._moves and not self._says_more(texts):
+            return
         meta: dict[str, Any] = {"ocr": done.meta()} if done else {"needs_ocr": True}
         if done:
             tally(self._source.figures, done)
@@ -208,6 +226,13 @@ class _Images:
             yield from self._held
             self._held.clear()
         yield from (Section(text, place=place, meta=meta) for text in texts)
+
+    def _says_more(self, texts: Iterable[str]) -> bool:
+        """Whether a frame has words that none before it has, beside a few misread ones."""
+        words = set(" ".join(texts).split())
+        new = len(words - self._words)
+        self._words |= words
+        return new > _FEW * len(words)
 
 
 def prepared(image: Image) -> Image:
@@ -320,5 +345,5 @@ FORMAT = Format(
     needs=("PIL",),
     check=check,
     lacks=lacks,
-    version="4",
+    version="5",
 )
