@@ -84,7 +84,7 @@ class Bar:
         """True when the shared words alone are: enough of them, or the very one asked for."""
         if self.coverage is None or not candidate.keyword:
             return False
-        return candidate.exact or self._words(candidate) >= 1
+        return candidate.exact or candidate.otherwise or self._words(candidate) >= 1
 
     def evidence(self, candidate: Candidate) -> float:
         """What there is of what is needed: the part of the cosine and the part of the words."""

@@ -26,7 +26,7 @@ def of_hit(found: Found, candidate: Candidate) -> dict[str, Any]:
     weights = {"keyword": keyword, "cosine": cosine} if convex else {}
     bonus = {
         "other windows": round(cosine * candidate.support, _PLACES) if convex else 0.0,
-        "exact": fusion.EXACT_BONUS if candidate.exact and convex else 0.0,
+        "exact": fusion.exact_bonus(candidate) if convex else 0.0,
         "named": fusion.NAMED_BONUS if candidate.led else 0.0,
     }
     if candidate.rerank is not None:

@@ -15,6 +15,7 @@ OTHER_KEYWORD = 0.05
 OTHER_COSINE = 0.7
 # Whoever names a thing wants what names it, before what is only like it.
 EXACT_BONUS = 0.1
+OTHERWISE_BONUS = 0.05
 # Above every sum of scores: who types the name of a document gets that document first.
 NAMED_BONUS = 2.0
 RRF_K = 60
@@ -29,11 +30,12 @@ class Candidate:
     ideal BM25, `coverage` the share of the query's idf mass that it holds (`known` where it has no
     cosine), `known` the same where what nobody wrote weighs as what stands in no passage,
     `together` how unlikely its words come so near one another. `exact`: it holds an identifier of
-    the query, or all words of a short query; `whole`: all that any query asks for, as typed;
-    `doubted`: others are `exact`. `named`: the query names its document, `led`: it is put first
-    for that. `boost`: the factor of the KB's pathBoosts, `rerank`: the score of its reranker.
-    `same_language`: as the query. `attached`: shown for the retired documents `supersedes`,
-    whatever its own evidence. Scores are None where a track does not exist."""
+    the query, or all words of a short query, `otherwise`: an identifier in another writing;
+    `whole`: all that any query asks for, as typed; `doubted`: others are `exact`. `named`: the
+    query names its document, `led`: it is put first for that. `boost`: the factor of the KB's
+    pathBoosts, `rerank`: the score of its reranker. `same_language`: as the query. `attached`:
+    shown for the retired documents `supersedes`, whatever its own evidence. Scores are None where
+    a track does not exist."""
 
     chunk_id: int
     file_id: int
@@ -46,6 +48,7 @@ class Candidate:
     together: float = 0.0
     doubted: bool = False
     exact: bool = False
+    otherwise: bool = False
     whole: bool = False
     named: bool = False
     cosine_rank: int | None = None
@@ -85,8 +88,14 @@ def convex(candidates: Sequence[Candidate]) -> None:
     for each in candidates:
         keyword, cosine = convex_weights(each, hybrid)
         each.rank_score = keyword * (each.keyword or 0.0) + cosine * each.closeness
-        if each.exact:
-            each.rank_score += EXACT_BONUS
+        each.rank_score += exact_bonus(each)
+
+
+def exact_bonus(candidate: Candidate) -> float:
+    """What a passage gains that holds the very thing that is asked for."""
+    if candidate.exact:
+        return EXACT_BONUS
+    return OTHERWISE_BONUS if candidate.otherwise else 0.0
 
 
 def convex_weights(candidate: Candidate, hybrid: bool) -> tuple[float, float]:

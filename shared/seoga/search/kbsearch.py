@@ -373,10 +373,11 @@ def _add_words(candidate: Candidate, score: KeywordScore | None, track: KeywordT
     candidate.keyword, candidate.coverage = score.share, score.coverage
     candidate.known, candidate.together = score.known, score.together
     candidate.matched = score.matched
-    query, sure = track.query, score.matched - track.guessed
+    query, sure = track.query, score.matched - track.guessed - score.otherwise
     candidate.exact = bool(query.identifiers & sure) or (
         query.short and len(sure) == len(query.terms)
     )
+    candidate.otherwise = bool(query.identifiers & score.otherwise)
     candidate.whole = track.asked <= sure
 
 

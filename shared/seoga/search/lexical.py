@@ -16,6 +16,7 @@ from seoga.search.filters import Scope
 from seoga.search.postings import K1, B, PostingLists, varints
 from seoga.search.query import Query
 from seoga.search.spelling import alike
+from seoga.search.writings import OtherWritings, forms_in
 from seoga.text.tokens import query_terms
 
 # title, heading, body, context, keywords.
@@ -26,6 +27,8 @@ GRAMMAR: Final = 0.3
 
 # Of the idf of a term for which one spelt like it stands in.
 GUESSED: Final = 0.8
+# Of what a term counts for where it stands in another writing.
+OTHERWISE: Final = 0.75
 # Outside of these shares of what is asked for, it does not matter how near together it stands.
 FEW: Final = 0.25
 MANY: Final = 0.5
@@ -55,27 +58,30 @@ _MOST_TITLES: Final = 100
 @dataclass(frozen=True, slots=True)
 class Term:
     """A query term. `forms` are the terms of the index that stand for it: itself, or those that
-    contain it when the index does not know it; empty: not in this index at all. `guessed`: they
-    are only spelt like it."""
+    contain it when the index does not know it; empty: not in this index at all. `others`: those
+    that are another writing of it, `guessed`: they are only spelt like it."""
 
     text: str
     idf: float
     df: int
     forms: tuple[str, ...]
     guessed: bool = False
+    others: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
 class KeywordScore:
     """`share` of the ideal BM25, `coverage` of the idf mass of what is asked for (grammar asks for
     nothing), both 0..1, and the terms it holds. `known`: as `coverage`, but what nobody wrote
-    weighs as what stands in no passage; `together`: see `AskedWords`, 0 where `known` tells."""
+    weighs as what stands in no passage; `together`: see `AskedWords`, 0 where `known` tells.
+    `otherwise`: the terms that it holds in another writing only."""
 
     share: float
     coverage: float
     matched: frozenset[str]
     known: float = 0.0
     together: float = 0.0
+    otherwise: frozenset[str] = frozenset()
 
 
 class KeywordTrack:
@@ -243,10 +249,7 @@ class KeywordTrack:
             " WHERE rowid IN (SELECT value FROM json_each(?))",
             (json.dumps(list(chunk_ids)),),
         )
-        wanted: dict[str, list[Term]] = {}
-        for term in self.terms:
-            for form in term.forms:
-                wanted.setdefault(form, []).append(term)
+        wanted = _by_form((term, set(term.forms) - term.others) for term in self.terms)
         mass = sum(term.idf for term in self.terms)
         return {
             row[0]: self._score(row[1:], wanted, mass, alone is None or row[0] in alone)
@@ -264,6 +267,12 @@ class KeywordTrack:
             for token in filter(wanted.__contains__, tokens):
                 for term in wanted[token]:
                     counts[term.text] = counts.get(term.text, 0.0) + weight
+        otherwise: dict[str, float] = {}
+        for weight, form in forms_in(zip(WEIGHTS, fields, strict=True), self._rewritten):
+            for term in self._rewritten[form]:
+                if term.text not in counts:
+                    otherwise[term.text] = otherwise.get(term.text, 0.0) + weight * OTHERWISE
+        counts |= otherwise
         if not counts or mass <= 0:
             return KeywordScore(0.0, 0.0, frozenset())
         norm = K1 * (1 - B + B * length / max(self.mean_length, 1.0))
@@ -274,12 +283,23 @@ class KeywordTrack:
             held = frozenset()
         covered = sum(idf[text] for text in held) / self._asked_mass
         gained = sum(idf[text] * count / (count + norm) for text, count in counts.items())
+        found = KeywordScore(
+            gained / mass, covered, frozenset(counts), covered, 0.0, frozenset(otherwise)
+        )
         if not alone:
-            return KeywordScore(gained / mass, covered, frozenset(counts), covered)
+            return found
         plain = self.query.idle or self._words.single
         known = covered if plain else self._words.share(held)
         together = self._together(fields, wanted) if FEW <= known < MANY else 0.0
-        return KeywordScore(gained / mass, covered, frozenset(counts), known, together)
+        return replace(found, known=known, together=together)
+
+    @cached_property
+    def _writings(self) -> OtherWritings:
+        return OtherWritings(self.conn, self.query)
+
+    @cached_property
+    def _rewritten(self) -> dict[str, list[Term]]:
+        return _by_form((term, term.others) for term in self.terms)
 
     def _together(self, fields: Sequence[str], wanted: Mapping[str, list[Term]]) -> float:
         title, heading, *text = fields
@@ -322,12 +342,13 @@ class KeywordTrack:
         forms = {text: df} if df else {}
         if self.query.short and len(text) == 1 and "가" <= text <= "힣":
             forms |= self._frequencies([text + particle for particle in PARTICLES])
-        forms = forms or self._containing(text)
+        others = self._writings.of(text)
+        forms = others | forms if others else forms or self._containing(text)
         guessed = {} if forms else alike(self.conn, text, self.query.as_typed(text))
         forms = forms or guessed
         total = min(self.rows, sum(forms.values()))
         idf = idf_of(self.rows, total) * (GUESSED if guessed else 1)
-        return Term(text, idf, total, tuple(forms), bool(guessed))
+        return Term(text, idf, total, tuple(forms), bool(guessed), frozenset(others))
 
     def _frequencies(self, terms: Sequence[str]) -> dict[str, int]:
         rows = self.conn.execute(
@@ -353,6 +374,14 @@ class KeywordTrack:
             return {}
         rows = self.conn.execute(f"{sql} ORDER BY df DESC LIMIT ?", (*values, MAX_EXPANSIONS))
         return {term: df for term, df in rows if df > 0}
+
+
+def _by_form(terms: Iterable[tuple[Term, Iterable[str]]]) -> dict[str, list[Term]]:
+    out: dict[str, list[Term]] = {}
+    for term, forms in terms:
+        for form in forms:
+            out.setdefault(form, []).append(term)
+    return out
 
 
 def _quoted(term: str) -> str:

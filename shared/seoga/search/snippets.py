@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
 from typing import Final
 
 from seoga.text.tokens import index_text
@@ -16,14 +17,16 @@ _MARKED = re.compile(r"\w+(?:[-./:'’@&+,]+\w+)*(?:\+\+(?!\w)|#(?!\w))?")
 
 class Marker:
     """Marks what a query asked for. `weights` are its terms, as the index has them, with their
-    idf, `parts` the terms that each of its identifiers is made of: where that stands whole, they
-    are no marks elsewhere. Hits of one search share it, for words repeat."""
+    idf (one with a blank inside is two words in a row), `parts` the terms that each of its
+    identifiers is made of: where that stands whole, they are no marks elsewhere. Hits of one search
+    share it, for words repeat."""
 
     def __init__(
         self, weights: Mapping[str, float], parts: Mapping[str, frozenset[str]] | None = None
     ) -> None:
         self.weights, self.parts = weights, parts or {}
         self._known: dict[str, frozenset[str]] = {}
+        self._rows = [tuple(form.split(" ")) for form in weights if " " in form]
 
     def snippet(self, text: str, chars: int = SNIPPET_CHARS) -> str:
         """About `chars` characters of `text` around the words worth most, those as `**word**`, on
@@ -34,15 +37,30 @@ class Marker:
             return ""
         dull = self._dull(text[start:end] for start, end in words)
         worth = [self._worth(text[start:end], dull) for start, end in words]
+        rows = self._in_a_row([text[start:end] for start, end in words]) if self._rows else {}
+        worth = [rows.get(at, value) for at, value in enumerate(worth)]
         first, last = _window(words, worth, chars)
         shown = []
-        for (start, end), value in zip(words[first:last], worth[first:last], strict=True):
+        for at, (start, end) in enumerate(words[first:last], first):
             word = text[start:end].replace("**", "")[:chars]
-            if word:
-                shown.append(self._marked(word, dull) if value > 0 else word)
+            if word and at in rows:
+                shown.append(_MARKED.sub(r"**\g<0>**", word))
+            elif word:
+                shown.append(self._marked(word, dull) if worth[at] > 0 else word)
         before = "… " if first else ""
         after = " …" if last < len(words) else ""
         return f"{before}{' '.join(shown)}{after}"
+
+    def _in_a_row(self, words: Sequence[str]) -> dict[int, float]:
+        """The numbers of the words that stand in a row as the query asks for them, with what each
+        of them is worth."""
+        tokens = [index_text(word).split() for word in words]
+        out: dict[int, float] = {}
+        for at, (one, next_one) in enumerate(pairwise(tokens)):
+            for row in self._rows:
+                if (*one[-1:], *next_one[:1]) == row:
+                    out[at] = out[at + 1] = self.weights[" ".join(row)] / 2
+        return out
 
     def _dull(self, words: Iterable[str]) -> frozenset[str]:
         """The parts of the identifiers that stand whole among these words."""
