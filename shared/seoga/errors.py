@@ -167,6 +167,7 @@ class Reason(StrEnum):
     UNREADABLE = "unreadable"
     VANISHED = "vanished"
     CONTEXT = "context"
+    NO_CONTEXT = "no_context"
     EMBEDDING = "embedding"
     INTERNAL = "internal"
 
@@ -209,6 +210,8 @@ _WAYS_OUT = {
     Reason.MISSING_DEPENDENCY: "`seoga doctor` says what is missing.",
     Reason.UNREADABLE: "Do what its line says, or give this user the right to read it.",
     Reason.CONTEXT: "The next run asks the model again.",
+    Reason.NO_CONTEXT: "They are found by their own words; another model or systemPrompt asks anew,"
+    " as does `seoga exec --force`.",
     Reason.EMBEDDING: "The provider refused passages of it; `seoga exec --force` tries again.",
 }
 
@@ -236,7 +239,8 @@ class ProviderFault(StrEnum):
 
 class EmbeddingFailed(SeogaError):
     """A provider answered with an error; `fault` decides what happens next. `key` names the
-    environment variable of a key that is missing or `refused`."""
+    environment variable of a key that is missing or `refused`; `final`: of what was given up, so
+    that nobody asks again unless told to."""
 
     code = "embedding_failed"
     status = 502
@@ -248,6 +252,7 @@ class EmbeddingFailed(SeogaError):
         self.fault = fault
         self.key = ""
         self.refused = False
+        self.final = False
 
     def about_key(self, variable: str, *, refused: bool) -> EmbeddingFailed:
         """The same, naming the key that would help."""
@@ -282,6 +287,8 @@ def wire(error: SeogaError) -> dict[str, str]:
         out["fault"] = error.fault.value
         if error.key:
             out |= {"key": error.key, "refused": "yes" if error.refused else ""}
+        if error.final:
+            out["final"] = "yes"
     return out
 
 
@@ -294,4 +301,5 @@ def unwire(data: dict[str, str]) -> SeogaError:
     if isinstance(error, EmbeddingFailed):
         error.fault = _member(ProviderFault, data.get("fault"), ProviderFault.OUTAGE)
         error.about_key(data.get("key", ""), refused=bool(data.get("refused")))
+        error.final = bool(data.get("final"))
     return error

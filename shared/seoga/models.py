@@ -333,8 +333,9 @@ class EmbeddingSpec:
 @dataclass(frozen=True, slots=True)
 class ContextSpec:
     """Which LLM a KB asks for (the `contextualizer` keys of its config); `prompt` is its
-    `systemPrompt` ("": the built-in one), `fresh` asks again for what was answered before, `batch`
-    through the provider's batch API. Off without a provider or a model."""
+    `systemPrompt` ("": the built-in one), `fresh` asks again for what was answered before,
+    `forced` for what was given up, `batch` through the provider's batch API. Off without a provider
+    or a model."""
 
     provider: str = ""
     model: str = ""
@@ -345,6 +346,7 @@ class ContextSpec:
     prompt: str = ""
     fresh: bool = False
     batch: bool = False
+    forced: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ provider took it, its list of batches is asked before anything is sent again.
 
 from __future__ import annotations
 
+import json
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,16 +17,19 @@ from seoga.contracts.forecast import BatchReport
 from seoga.errors import ConfigError
 from seoga.storage.batches import BatchStore, Question, Sent
 from seoga_embedding.answers import parse
+from seoga_embedding.asking import no_context
 from seoga_embedding.models import llm_price
-from seoga_embedding.provider import Batches, BatchState, Prompt, Reply, UnusableAnswer
+from seoga_embedding.provider import Batches, BatchResult, BatchState, Prompt, Reply, UnusableAnswer
 from seoga_embedding.remote.caller import Caller
-from seoga_embedding.remote.faults import CallFailed, Trouble
+from seoga_embedding.remote.faults import CallFailed, Trouble, failure, reply_of
 from seoga_embedding.remote.wire import DOCUMENT_READ_S
 
 # Why a chunk has no context yet.
 WAITS: Final = "it waits for its batch"
 # What the batch APIs take of the price of single calls.
 _SHARE: Final = 0.5
+# What is wrong with one question of many.
+_OWN: Final = (Trouble.INPUT, Trouble.SIZE, Trouble.OUTPUT)
 # Clocks of two machines.
 _CLOCKS_S: Final = 300.0
 
@@ -98,25 +102,44 @@ class Desk:
         return None
 
     def _collect(self, sent: Sent, state: BatchState) -> int:
-        open_keys, count = self.store.keys(sent.mark), 0
+        open_keys, failed, count = self.store.keys(sent.mark), list[BatchResult](), 0
         for call in self._api.result_calls(state):
             for line in self.caller.tried(call, DOCUMENT_READ_S):
-                key, reply, again = self._api.read_result(line)
-                if key in open_keys and not again:
-                    self._keep(key, reply)
-                    count += reply is not None
+                result = self._api.read_result(line)
+                if result.key not in open_keys or result.again:
+                    continue
+                if result.reply is None:
+                    failed.append(result)
+                else:
+                    self._keep(result.key, result.reply)
+                    count += 1
+        for result in failed:
+            own = self._own(result, others=count > 0)
+            self.store.answered(result.key, None, (0, 0, 0.0), own)
         self.store.end(sent.mark)
         return count
 
-    def _keep(self, key: str, reply: Reply | None) -> None:
-        if reply is None:
-            self.store.answered(key, None, (0, 0, 0.0))
-            return
+    def _keep(self, key: str, reply: Reply) -> None:
         name, model = self.caller.info.name, self.caller.endpoint.model
         metrics.PROVIDER_TOKENS.labels(name, "context_in").inc(reply.tokens_in)
         metrics.PROVIDER_TOKENS.labels(name, "context_out").inc(reply.tokens_out)
         cost = _SHARE * llm_price(model, reply.tokens_in, reply.tokens_out)
-        self.store.answered(key, parse(reply.text), (reply.tokens_in, reply.tokens_out, cost))
+        parsed, odd = parse(reply.text), no_context(self.caller)
+        own = (odd.fault.value, odd.message) if parsed is None else None
+        self.store.answered(key, parsed, (reply.tokens_in, reply.tokens_out, cost), own)
+
+    def _own(self, result: BatchResult, *, others: bool) -> tuple[str, str] | None:
+        """Fault and reason, where a question failed for its own sake; the provider's fault is one
+        of these where `others` of its batch were answered."""
+        if result.status == 200:
+            error = CallFailed(Trouble.OUTPUT, "sent an answer that is odd")
+        else:
+            text = json.dumps(result.said, ensure_ascii=False)
+            error = failure(reply_of(result.status, {}, text), self.caller.endpoint.key)
+        if error.trouble not in _OWN and not (others and error.trouble is Trouble.OUTAGE):
+            return None
+        named = self.caller.named(error).refused()
+        return named.fault.value, named.message
 
     def _send(self) -> bool:
         """One batch of what waits; False when nothing did."""

@@ -166,7 +166,7 @@ class EmbeddingEngine:
 
     def prompt_id(self, spec: ContextSpec) -> str:
         """See `Embedding`."""
-        from seoga_embedding.contextualize import prompt_id
+        from seoga_embedding.prompts import prompt_id
 
         return prompt_id(spec.prompt)
 

@@ -7,13 +7,13 @@ from typing import Final
 
 from seoga.contracts.embedding import Excerpt, Passage
 from seoga.contracts.forecast import Forecast
-from seoga.errors import StorageError
 from seoga.models import ContextSpec, EmbeddingSpec
 from seoga.storage.embedding import EmbeddingStore
-from seoga_embedding.contextualize import key_of, prompt_of
+from seoga_embedding.kept import Kept
 from seoga_embedding.models import known_llm_price
 from seoga_embedding.packing import bucket_of, pack, tokens_of
 from seoga_embedding.passages import texts_of
+from seoga_embedding.prompts import key_of, prompt_of
 from seoga_embedding.provider import Limits, Prompt, RemoteInfo
 from seoga_embedding.registry import find_chat, find_model, find_provider
 from seoga_embedding.remote.endpoint import endpoint_of
@@ -79,10 +79,13 @@ def of_contexts(
     info, _ = find_chat(spec.provider)
     endpoint = endpoint_of(info, spec, "contextualizer", with_key=False)
     all_prompts = [prompt_of(excerpt, spec.prompt) for excerpt in excerpts]
+    keys = [key_of(info.name, endpoint, prompt) for prompt in all_prompts]
+    kept = Kept(store)
+    known = {} if spec.fresh else {at: kept.answer(key) for at, key in enumerate(keys)}
     asked = tuple(
         at
-        for at, prompt in enumerate(all_prompts)
-        if spec.fresh or not _kept(store, key_of(info.name, endpoint, prompt))
+        for at, key in enumerate(keys)
+        if known.get(at) is None and (spec.forced or kept.given_up(key) is None)
     )
     prompts = [all_prompts[at] for at in asked]
     tokens = sum(map(_prompt_tokens, prompts))
@@ -100,10 +103,3 @@ def of_contexts(
 
 def _prompt_tokens(prompt: Prompt) -> int:
     return tokens_of("\n".join((prompt.system, prompt.document, prompt.passage)))
-
-
-def _kept(store: EmbeddingStore, key: str) -> bool:
-    try:
-        return store.context(key) is not None
-    except StorageError:
-        return False

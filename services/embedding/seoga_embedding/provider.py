@@ -208,6 +208,19 @@ class BatchState:
     files: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class BatchResult:
+    """A line of results: the `key` of its question, and its `reply`; where there is none, `again`
+    when it may be asked again at once (expired, cancelled), else the `status` that a single call
+    would have had and what was `said` (200: an answer that is odd)."""
+
+    key: str
+    reply: Reply | None = None
+    again: bool = False
+    status: int = 200
+    said: Any = None
+
+
 class Batches(Protocol):
     """How the batch API of one provider is spoken to: pure functions, no connection."""
 
@@ -237,9 +250,8 @@ class Batches(Protocol):
         """Where the results of an ended batch lie."""
         ...
 
-    def read_result(self, line: Any) -> tuple[str, Reply | None, bool]:
-        """A line of results: its key, the answer (None: there is none), and whether it may be
-        asked again at once (expired, cancelled). Raises UnusableAnswer."""
+    def read_result(self, line: Any) -> BatchResult:
+        """A line of results. Raises UnusableAnswer where it names no question."""
         ...
 
 

@@ -1,5 +1,5 @@
 """Between chunking and commit 1: an LLM sets each chunk in its document. A chunk that gets no
-context stays as it is, and a later run asks again."""
+context stays as it is, and a later run asks again unless it was given up."""
 
 from __future__ import annotations
 
@@ -63,6 +63,18 @@ def _hash(*words: str) -> str:
 
 
 @dataclass(slots=True)
+class _Lack:
+    """How many chunks of a file got no context: they are asked for `later`, or given up (`final`),
+    with one reason; `bare` of its `chunks` have none at all."""
+
+    later: int
+    final: int = 0
+    why: str = ""
+    bare: int = 0
+    chunks: int = 0
+
+
+@dataclass(slots=True)
 class ContextStage:
     """Thread-safe. `trouble` says why no further call is made in this run."""
 
@@ -82,30 +94,35 @@ class ContextStage:
 
     def anew(self, stored: PackedFile, identity: str) -> Text | None:
         """A stored file with new contexts from `identity`; a chunk that gets none keeps the one it
-        has. None where none came at all: the file stays as it is."""
+        has. None where nothing came at all: the file stays as it is."""
         row = replace(stored.row, made=with_contexts(stored.row.made, identity))
-        text, missing = self._seen(stored._replace(row=row))
-        return text if missing < len(stored.chunks) else None
+        text, lack = self._seen(stored._replace(row=row))
+        return text if lack.later < len(stored.chunks) else None
 
-    def _seen(self, packed: PackedFile) -> tuple[Text, int]:
-        """The file with what came, and how many chunks got nothing."""
-        chunks, why = self._contextualized(packed)
-        missing = sum(1 for one, old in zip(chunks, packed.chunks, strict=True) if one is old)
-        raw = sum(1 for chunk in chunks if not chunk.key[3])
-        row = _row(packed.row, missing, (raw, len(chunks)), why)
-        return Text(packed._replace(chunks=chunks, row=row)), missing
+    def _seen(self, packed: PackedFile) -> tuple[Text, _Lack]:
+        """The file with what came, and what did not."""
+        chunks, lack = self._contextualized(packed)
+        lack.chunks, lack.bare = len(chunks), sum(1 for chunk in chunks if not chunk.key[3])
+        return Text(packed._replace(chunks=chunks, row=_row(packed.row, lack))), lack
 
-    def _contextualized(self, packed: PackedFile) -> tuple[list[PackedChunk], str]:
-        chunks, why = list(packed.chunks), ""
-        excerpts = list(excerpts_of(packed))
+    def _contextualized(self, packed: PackedFile) -> tuple[list[PackedChunk], _Lack]:
+        chunks, lack = list(packed.chunks), _Lack(len(packed.chunks))
+        excerpts, why = list(excerpts_of(packed)), ""
         for first in range(0, len(chunks), _PART):
             answers = self._ask(excerpts[first : first + _PART])
             for at, answer in enumerate(answers, start=first):
                 if isinstance(answer, Context):
                     chunks[at] = _with(chunks[at], answer)
+                elif answer.final:
+                    lack.final += 1
+                    lack.why = answer.message
                 else:
                     why = answer.message
-        return chunks, STOPPED if self.cancelled() else why or self.trouble
+                    continue
+                lack.later -= 1
+        if lack.later:
+            lack.why = STOPPED if self.cancelled() else why or self.trouble or STOPPED
+        return chunks, lack
 
     def _ask(self, excerpts: Sequence[Excerpt]) -> Sequence[Context | EmbeddingFailed]:
         if self.trouble or self.cancelled():
@@ -177,18 +194,23 @@ def _own_keywords(chunk: PackedChunk) -> str:
     return chunk.tokens.keywords.removesuffix(given).rstrip()
 
 
-def _row(row: FileRow, missing: int, counts: tuple[int, int], why: str) -> FileRow:
-    """A row that says when chunks got no context, so that a later run takes the file again;
-    `counts` are those that have none at all, and all."""
-    if not missing:
-        return row
-    (raw, chunks), marked = counts, replace(row, made=row.made + RAW)
-    if not raw or row.state is not FileState.READY:
+def _row(row: FileRow, lack: _Lack) -> FileRow:
+    """A row that says when chunks got no context, so that a later run takes the file again where
+    that may help."""
+    marked = replace(row, made=row.made + RAW) if lack.later else row
+    if not (lack.bare and (lack.later or lack.final)) or row.state is not FileState.READY:
         return marked
     return replace(
         marked,
         state=FileState.DEGRADED,
         stage=Stage.CONTEXT,
-        reason=Reason.CONTEXT,
-        detail=f"{raw} of {chunks} passages have no context: {why or STOPPED}"[:500],
+        reason=Reason.CONTEXT if lack.later else Reason.NO_CONTEXT,
+        detail=_told(lack)[:500],
     )
+
+
+def _told(lack: _Lack) -> str:
+    of = f"{lack.bare} of {lack.chunks} passages have no context"
+    if not lack.later:
+        return f"{of} for good: {lack.why}"
+    return f"{of}{f', {lack.final} of them for good' if lack.final else ''}: {lack.why}"

@@ -192,7 +192,7 @@ class Run:
             keys.price_per_million,
         )
         again = self._order.partial == "contextualization"
-        spec = replace(self._kb.context_spec(), fresh=again)
+        spec = replace(self._kb.context_spec(), fresh=again, forced=self._order.force)
         return ContextStage(self._ports, spec, budget, self._order.cancel.is_set)
 
     def _tidy(self) -> None:

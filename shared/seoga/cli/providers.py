@@ -97,7 +97,7 @@ def _vectors(result: PassageVectors | EmbeddingFailed) -> Vector:
 
 def _contexts(stack: Stack, spec: ContextSpec) -> str:
     # What was answered before says nothing of today.
-    asked = replace(spec, fresh=True)
+    asked = replace(spec, fresh=True, forced=True)
     (answer,) = stack.embedding.contextualize([_EXCERPT], asked)
     if isinstance(answer, EmbeddingFailed):
         raise answer

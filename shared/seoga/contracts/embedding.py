@@ -78,7 +78,8 @@ class Embedding(Protocol):
     def contextualize(
         self, excerpts: Sequence[Excerpt], spec: ContextSpec
     ) -> list[Context | EmbeddingFailed]:
-        """One result an excerpt, in order: its context, or why it has none and stays as it is.
+        """One result an excerpt, in order: its context, or why it has none and stays as it is. An
+        error that is `final` comes again without a call, unless `spec.forced`.
 
         Raises ConfigError, MissingDependency (no such model), and EmbeddingFailed when the provider
         as a whole failed before anything came back; see `embed_passages`.

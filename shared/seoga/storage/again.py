@@ -23,7 +23,7 @@ _CHUNKS = (
     " ORDER BY c.ordinal"
 )
 # Reasons that follow from vectors and contexts: they come and go with the chunks.
-_PASSING = ("", "embedding", "context")
+_PASSING = ("", "embedding", "context", "no_context")
 
 
 def packed_again(conn: sqlite3.Connection, file_id: int) -> PackedFile | None:

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from typing import NamedTuple
 
 from seoga.storage.database import transaction
-from seoga.storage.embedding import EmbeddingStore
+from seoga.storage.embedding import EmbeddingStore, count_failure, forgive
 
 
 class Question(NamedTuple):
@@ -92,15 +92,23 @@ class BatchStore:
             return {row[0] for row in rows.fetchall()}
 
     def answered(
-        self, key: str, answer: tuple[str, str] | None, cost: tuple[int, int, float]
+        self,
+        key: str,
+        answer: tuple[str, str] | None,
+        cost: tuple[int, int, float],
+        failed: tuple[str, str] | None = None,
     ) -> None:
-        """One answer with what it cost (tokens in and out, US dollars); None: none can be read,
-        and a later run asks again."""
+        """One answer with what it cost (tokens in and out, US dollars); None: there is none that
+        can be read, and a later run asks again. `failed`: fault and reason of the question's own,
+        which count."""
         now = datetime.now(UTC).isoformat(timespec="seconds")
         with self._store.opened() as conn, transaction(conn):
             conn.execute("DELETE FROM batch_requests WHERE key = ?", (key,))
             conn.execute("INSERT OR REPLACE INTO batch_answers VALUES (?, ?, ?, ?)", (key, *cost))
+            if failed is not None:
+                count_failure(conn, key, *failed)
             if answer is not None:
+                forgive(conn, key)
                 conn.execute(
                     "INSERT OR REPLACE INTO contexts VALUES (?, ?, ?, ?)", (key, *answer, now)
                 )

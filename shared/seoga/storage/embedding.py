@@ -1,4 +1,4 @@
-"""`<base>/embedding.db`: batch sizes that were learned, and the answers of LLMs."""
+"""`<base>/embedding.db`: batch sizes that were learned, the answers of LLMs, and what got none."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from seoga.errors import StorageError
 from seoga.storage.database import open_reader, open_writer, transaction
+from seoga.storage.migrate import schema_version
 
 if TYPE_CHECKING:
     import sqlite3
@@ -20,6 +21,8 @@ FILE: Final = "embedding.db"
 # About 200 MB; the ones not used for the longest time go.
 MOST_CONTEXTS: Final = 200_000
 _TRIM_EVERY: Final = 1000
+# The schema that the table of failures came with; a reader may meet an older one.
+_WITH_FAILURES: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +36,14 @@ class Profile:
     samples: int = 0
     ceiling: int = 0
     before_ms: float = 0.0
+
+
+class Failure(NamedTuple):
+    """A passage that got no context for its own sake: how often, and the last fault and reason."""
+
+    tries: int
+    fault: str
+    reason: str
 
 
 class EmbeddingStore:
@@ -99,13 +110,42 @@ class EmbeddingStore:
                 "INSERT OR REPLACE INTO contexts VALUES (?, ?, ?, ?)",
                 (key, context, keywords, _now()),
             )
-            self._written += 1
-            if self._written % _TRIM_EVERY == 0:
-                conn.execute(
-                    "DELETE FROM contexts WHERE key IN (SELECT key FROM contexts"
-                    " ORDER BY used_at DESC LIMIT -1 OFFSET ?)",
-                    (MOST_CONTEXTS,),
-                )
+            forgive(conn, key)
+            self._trim(conn, "contexts")
+
+    def failure(self, key: str) -> Failure | None:
+        """How often what would be kept under this key failed for its own sake; None: never."""
+        if self._nothing():
+            return None
+        with self.opened() as conn:
+            if self._read_only and schema_version(conn) < _WITH_FAILURES:
+                return None
+            row = conn.execute(
+                "SELECT tries, fault, reason FROM context_failures WHERE key = ?", (key,)
+            ).fetchone()
+        return Failure(*row) if row else None
+
+    def save_failure(self, key: str, fault: str, reason: str) -> int:
+        """Counts one more; how many they are."""
+        with self.opened() as conn, transaction(conn):
+            tries = count_failure(conn, key, fault, reason)
+            self._trim(conn, "context_failures")
+        return tries
+
+    def forgive(self, key: str) -> None:
+        """The failures of this key count no more."""
+        if self.failure(key) is not None:
+            with self.opened() as conn, transaction(conn):
+                forgive(conn, key)
+
+    def _trim(self, conn: sqlite3.Connection, table: str) -> None:
+        self._written += 1
+        if self._written % _TRIM_EVERY == 0:
+            conn.execute(
+                f"DELETE FROM {table} WHERE key IN (SELECT key FROM {table}"
+                " ORDER BY used_at DESC LIMIT -1 OFFSET ?)",
+                (MOST_CONTEXTS,),
+            )
 
     def close(self) -> None:
         """Closes the database."""
@@ -113,6 +153,22 @@ class EmbeddingStore:
             conn, self._conn = self._conn, None
         if conn is not None:
             conn.close()
+
+
+def count_failure(conn: sqlite3.Connection, key: str, fault: str, reason: str) -> int:
+    """One failure more of this key, in the caller's transaction; how many they are."""
+    row = conn.execute(
+        "INSERT INTO context_failures VALUES (?, 1, ?, ?, ?) ON CONFLICT (key) DO UPDATE SET"
+        " tries = tries + 1, fault = excluded.fault, reason = excluded.reason,"
+        " used_at = excluded.used_at RETURNING tries",
+        (key, fault, reason, _now()),
+    ).fetchone()
+    return int(row[0])
+
+
+def forgive(conn: sqlite3.Connection, key: str) -> None:
+    """No failure of this key counts, in the caller's transaction."""
+    conn.execute("DELETE FROM context_failures WHERE key = ?", (key,))
 
 
 def _now() -> str:

@@ -30,6 +30,15 @@ _UNSERVED = (
     f"SELECT count(*) FROM chunks c WHERE state = '{ChunkState.PENDING}' AND NOT EXISTS"
     " (SELECT 1 FROM vectors v WHERE v.generation = ? AND v.chunk_id = c.id)"
 )
+# The schema whose files say what they were made with.
+_WITH_MAKING = 2
+# Of files whose making names an LLM and its prompt behind the slash, and does not say that chunks
+# are still to be asked for.
+_GIVEN_UP = (
+    "SELECT count(*) FROM files f CROSS JOIN chunks c ON c.file_id = f.id"
+    f" WHERE f.state != '{FileState.READY}' AND f.made LIKE '%/%-%' AND f.made NOT LIKE '%+raw'"
+    " AND c.context = ''"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -298,6 +307,7 @@ def index_info(conn: sqlite3.Connection) -> dict[str, Any]:
             "chunks_indexed": counts.indexed,
             "chunks_failed": counts.failed,
             "chunks_with_context": _count(conn, "SELECT count(*) FROM chunks WHERE context != ''"),
+            "chunks_given_up": _given_up(conn),
             "labels": {
                 label: {"files": files, "chunks": total or 0, "indexed_at": last}
                 for label, files, total, last in labels
@@ -310,6 +320,11 @@ def index_info(conn: sqlite3.Connection) -> dict[str, Any]:
             "last_run": _last_run(conn),
             "calibration": _object(meta, "calibration"),
         }
+
+
+def _given_up(conn: sqlite3.Connection) -> int:
+    """How many chunks have no context and are asked for no more."""
+    return _count(conn, _GIVEN_UP) if schema_version(conn) >= _WITH_MAKING else 0
 
 
 def _object(meta: Mapping[str, str], key: str) -> dict[str, Any] | None:

@@ -10,10 +10,10 @@ import pytest
 from seoga.contracts.embedding import Context, Excerpt
 from seoga.errors import ConfigError, EmbeddingFailed, ProviderFault
 from seoga.models import ContextSpec
-from seoga_embedding.contextualize import SYSTEM
 from seoga_embedding.engine import EmbeddingEngine
 from seoga_embedding.fake.rules import mark
 from seoga_embedding.models import llm_price
+from seoga_embedding.prompts import SYSTEM
 
 from .conftest import KEY, Fake
 

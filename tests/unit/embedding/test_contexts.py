@@ -16,10 +16,10 @@ from seoga.contracts.embedding import Context, Excerpt
 from seoga.errors import ConfigError, EmbeddingFailed, MissingDependency, ProviderFault
 from seoga.models import ContextSpec
 from seoga_embedding.answers import MOST_CONTEXT, MOST_KEYWORDS, parse
-from seoga_embedding.contextualize import SYSTEM, prompt_of
 from seoga_embedding.engine import EmbeddingEngine
 from seoga_embedding.fake.rules import mark
 from seoga_embedding.models import llm_price
+from seoga_embedding.prompts import SYSTEM, prompt_of
 
 from .conftest import KEY, Fake
 
@@ -275,11 +275,11 @@ def test_what_a_call_cost_is_counted_where_the_price_is_known(
 def test_the_id_of_a_prompt_changes_with_its_words_and_its_form(
     engine: EmbeddingEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from seoga_embedding import contextualize
+    from seoga_embedding import prompts
 
     spec = ContextSpec("openai", "m")
     built_in = engine.prompt_id(spec)
     assert built_in == engine.prompt_id(ContextSpec("anthropic", "other"))
     assert engine.prompt_id(ContextSpec("openai", "m", prompt="Mine.")) != built_in
-    monkeypatch.setattr(contextualize, "SYSTEM", contextualize.SYSTEM + " Be brief.")
+    monkeypatch.setattr(prompts, "SYSTEM", prompts.SYSTEM + " Be brief.")
     assert engine.prompt_id(spec) != built_in

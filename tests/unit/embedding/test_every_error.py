@@ -123,14 +123,15 @@ CHAT_ERRORS: dict[str, tuple[dict[str, Any], str, int]] = {
     "400 too long": (
         {"status": 400, "message": "prompt is too long: 9 tokens > 8 maximum", "times": 99},
         "rejected",
-        1,
+        2,
     ),
     "429": ({"status": 429, "retry_after": "0"}, "", 2),
     "500": ({"status": 500}, "", 2),
     "500 for ever": ({"status": 500, "times": 99}, "outage", 5),
     "cut": ({"kind": "cut"}, "", 2),
     "200 with an error": ({"kind": "error_in_200", "status": 429, "message": "rate limit"}, "", 2),
-    "200 with a page": ({"kind": "html", "times": 99}, "bad_output", 1),
+    # The second asks whether it is about the passage.
+    "200 with a page": ({"kind": "html", "times": 99}, "bad_output", 2),
 }
 
 

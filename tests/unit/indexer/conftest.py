@@ -95,6 +95,7 @@ class CountingEmbedding:
         self.contexts = 0
         self.context_faults: list[Exception] = []
         self.unanswered: set[str] = set()
+        self.given_up: set[str] = set()
         self.tokens = 0
         self.price = 0.0
         self.lanes = 1
@@ -141,6 +142,10 @@ class CountingEmbedding:
     def _context(self, excerpt: Excerpt, spec: ContextSpec) -> Context | EmbeddingFailed:
         if any(word in excerpt.text for word in self.unanswered):
             return EmbeddingFailed("no context in the answer", fault=ProviderFault.BAD_OUTPUT)
+        if any(word in excerpt.text for word in self.given_up):
+            error = EmbeddingFailed("refused three times", fault=ProviderFault.REJECTED)
+            error.final = True
+            return error
         self.contexts += 1
         said = f"{spec.model} says {self.prompt_word}of {excerpt.title}"
         return Context(said, "열쇠말, keyphrase", 80, 20, 0.001)

@@ -129,6 +129,40 @@ def test_one_answer_that_cannot_be_read_leaves_one_chunk_raw(place: Any) -> None
     place.check_whole()
 
 
+def test_a_passage_that_was_given_up_leaves_its_file_done(place: Any) -> None:
+    place.write("a.md", long_text())
+    place.embedding.given_up, place.embedding.unanswered = {"part 1"}, {"part 3"}
+    place.run()
+    assert place.states() == {"a.md": "Degraded context"}
+    ((detail,),) = place.query("SELECT detail FROM files")
+    assert "of them for good: no context in the answer" in detail
+    place.embedding.unanswered = set()
+    place.run()
+    assert place.states() == {"a.md": "Degraded no_context"}
+    ((detail,),) = place.query("SELECT detail FROM files")
+    assert detail.endswith("have no context for good: refused three times")
+    assert place.found("part") == ["a.md"]
+    asked = len(place.embedding.excerpts)
+    assert place.engine.check_changes("kb").is_clean
+    assert place.run().skipped == 1
+    assert len(place.embedding.excerpts) == asked
+    place.check_whole()
+
+
+def test_one_that_was_given_up_under_new_words_keeps_its_context_and_ends_the_redo(
+    place: Any,
+) -> None:
+    place.write("a.md", "plain words")
+    place.write("b.md", "other words")
+    place.run()
+    place.embedding.prompt_word, place.embedding.given_up = "more ", {"other"}
+    assert place.run(partial="contextualization").indexed == 2
+    assert {context for context, _ in contexts(place)} == {"m1 says more of a", "m1 says of b"}
+    assert place.states() == {"a.md": "Ready", "b.md": "Ready"}
+    assert place.query("SELECT 1 FROM meta WHERE key = 'redo'") == []
+    assert place.engine.check_changes("kb").is_clean
+
+
 @pytest.mark.parametrize(
     "change", [{"contextualizer": LLM | {"model": "m2"}}, {"systemPrompt": "Other words."}]
 )

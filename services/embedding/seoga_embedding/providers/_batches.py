@@ -12,6 +12,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from seoga_embedding.provider import (
+    BatchResult,
     BatchState,
     Call,
     Chat,
@@ -26,6 +27,16 @@ Asked = Sequence[tuple[str, Prompt]]
 _MARK: Final = "seoga"
 # 20,000 answers of a model that thinks.
 _RESULT_BYTES: Final = 512 << 20
+# Anthropic API reference, "Errors".
+_STATUSES: Final = {
+    "invalid_request_error": 400,
+    "authentication_error": 401,
+    "permission_error": 403,
+    "not_found_error": 404,
+    "request_too_large": 413,
+    "rate_limit_error": 429,
+    "overloaded_error": 529,
+}
 _OPENAI_ENDED: Final = ("completed", "failed", "expired", "cancelled")
 
 
@@ -110,15 +121,18 @@ class OpenAIBatches:
             for file in state.files
         ]
 
-    def read_result(self, line: Any) -> tuple[str, Reply | None, bool]:
+    def read_result(self, line: Any) -> BatchResult:
         """`{custom_id, response: {status_code, body}, error}`."""
         try:
             key, response, error = line["custom_id"], line.get("response"), line.get("error") or {}
         except (KeyError, TypeError, AttributeError) as failed:
             raise UnusableAnswer("a line of results has no custom_id") from failed
-        if response and response.get("status_code") == 200:
-            return str(key), self._chat.read_reply(response["body"]), False
-        return str(key), None, error.get("code") == "batch_expired"
+        if not response:
+            return BatchResult(str(key), again=error.get("code") == "batch_expired", status=500)
+        status, body = response.get("status_code"), response.get("body")
+        if status == 200:
+            return BatchResult(str(key), _read(self._chat, body))
+        return BatchResult(str(key), status=status if isinstance(status, int) else 500, said=body)
 
     def _headers(self) -> dict[str, str]:
         return bearer(self._endpoint)
@@ -177,13 +191,26 @@ class AnthropicBatches:
         path = f"{self._path}/{state.id}/results"
         return [Call(path, headers=self._headers, lines=True, most_bytes=_RESULT_BYTES)]
 
-    def read_result(self, line: Any) -> tuple[str, Reply | None, bool]:
-        """`{custom_id, result: {type, message}}`."""
+    def read_result(self, line: Any) -> BatchResult:
+        """`{custom_id, result: {type, message or error}}`."""
         try:
             key, result = str(line["custom_id"]), line["result"]
             kind = result["type"]
         except (KeyError, TypeError) as failed:
             raise UnusableAnswer("a line of results has no custom_id or result") from failed
         if kind == "succeeded":
-            return key, self._chat.read_reply(result["message"]), False
-        return key, None, kind in ("expired", "canceled")
+            return BatchResult(key, _read(self._chat, result.get("message")))
+        if kind in ("expired", "canceled"):
+            return BatchResult(key, again=True)
+        said = result.get("error")
+        inside = said.get("error", said) if isinstance(said, dict) else {}
+        name = str(inside.get("type", "")) if isinstance(inside, dict) else ""
+        return BatchResult(key, status=_STATUSES.get(name, 500), said=said)
+
+
+def _read(chat: Chat, body: Any) -> Reply | None:
+    """The answer in a body; None for one that is odd, which spoils no other line."""
+    try:
+        return chat.read_reply(body)
+    except (UnusableAnswer, TypeError, AttributeError):
+        return None

@@ -42,6 +42,7 @@ class Chunks(BaseModel):
     failed: int = Field(0, description="Without vectors for good.")
     contextualized: int = Field(0, description="With context of a language model.")
     raw: int = Field(0, description="Without such context.")
+    given_up: int = Field(0, description="Of these, those that the model gave none for good.")
 
 
 class IndexInfo(BaseModel):
@@ -102,6 +103,7 @@ def _answer(info: Info) -> IndexInfo:
             failed=failed,
             contextualized=contextualized,
             raw=total - contextualized,
+            given_up=index.get("chunks_given_up", 0),
         ),
         embedding=index.get("embedding"),
         stale=_stale(info),
@@ -226,6 +228,8 @@ def _text(answer: IndexInfo) -> str:
             f"background noise: p99 {noise['p99']} over {noise['pairs']} random pairs,"
             f" {noise['advice']}"
         )
+    if chunks.given_up:
+        lines.append(f"no context for good: {chunks.given_up} passages, found by their own words")
     for source in answer.sources:
         lines.extend(_source_lines(source))
     lines.extend(f"stale: {reason}" for reason in answer.stale)

@@ -62,7 +62,7 @@ class _Work:
     def run(self, opened: ExitStack) -> RunEstimate:
         kb, contexts = self.kb, self.kb.context_spec()
         partial = self.order.partial
-        again = replace(contexts, fresh=partial == "contextualization")
+        again = replace(contexts, fresh=partial == "contextualization", forced=self.order.force)
         wanted = Wanted(kb.embedding_spec(), again, self._every())
         reckoning = Reckoning(self.stack.embedding, wanted, self._context_chars())
         survey, kinds = Survey(), list[Kind]()
