@@ -275,7 +275,12 @@ def _member(enum: type[_Enum], value: str | None, otherwise: _Enum) -> _Enum:
 
 def shown(value: str, most: int = 100) -> str:
     """What was given, as an error repeats it: quoted, and no more than its beginning."""
-    return repr(value if len(value) <= most else f"{value[:most]}…")
+    return repr(beginning(value, most))
+
+
+def beginning(value: str, most: int = 100) -> str:
+    """A text of at most so many characters, or its beginning and an ellipsis."""
+    return value if len(value) <= most else f"{value[:most]}…"
 
 
 def wire(error: SeogaError) -> dict[str, str]:

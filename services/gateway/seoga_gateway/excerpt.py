@@ -10,11 +10,14 @@ from typing import Literal
 
 from seoga.errors import InvalidArgument
 from seoga.models import Place
-from seoga_gateway.quoting import BUDGET_BYTES, cut, size
+from seoga_gateway.fitting import cut_json, json_size
+from seoga_gateway.quoting import BUDGET_BYTES
 
 Unit = Literal["page", "line"]
 Mark = tuple[int, Place]
 
+# Of an answer; names, title and status stand beside it.
+TEXT_BYTES = BUDGET_BYTES - 7_000
 DEFAULT_LIMIT: dict[Unit, int] = {"page": 10, "line": 400}
 
 
@@ -73,7 +76,7 @@ def excerpt(
         return Excerpt("", chosen, start, start + limit - 1, total, following)
     taken = _fitting(text, wanted)
     body = text[taken[0].begin : taken[-1].end]
-    shown = cut(body)
+    shown = cut_json(body, TEXT_BYTES)
     last = taken[-1].number
     rest = [part.number for part in parts if part.number > last]
     return Excerpt(
@@ -90,8 +93,8 @@ def excerpt(
 def _fitting(text: str, wanted: Sequence[_Part]) -> Sequence[_Part]:
     spent = 0
     for index, part in enumerate(wanted):
-        spent += size(text[part.begin : part.end])
-        if spent > BUDGET_BYTES and index:
+        spent += json_size(text[part.begin : part.end]) - 2
+        if spent > TEXT_BYTES and index:
             return wanted[:index]
     return wanted
 

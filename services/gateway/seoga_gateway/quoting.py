@@ -14,6 +14,7 @@ NOTICE = (
 )
 # Clients cut or refuse longer results; one form (text or structured) stays within it.
 BUDGET_BYTES = 40_000
+_MOST_ATTRIBUTE = 1_000
 
 # Controls, soft hyphen, zero-width and bidirectional marks, tag characters, lone surrogates: they
 # can
@@ -44,13 +45,19 @@ def one_line(text: str) -> str:
 
 
 def passage(text: str, attributes: Mapping[str, object]) -> str:
-    """One fenced passage; empty attributes are left out."""
+    """One fenced passage; empty attributes are left out, and long ones cut."""
     shown = "".join(
-        f' {name}="{escape(one_line(str(value)))}"'
+        f' {name}="{_attribute(value)}"'
         for name, value in attributes.items()
         if value not in (None, "")
     )
     return f"<{FENCE}{shown}>\n{quoted(text)}\n</{FENCE}>"
+
+
+def _attribute(value: object) -> str:
+    shown = cut(escape(one_line(str(value))), _MOST_ATTRIBUTE)
+    # No half of a character reference.
+    return re.sub(r"&[^;]*\Z", "", shown)
 
 
 def size(text: str) -> int:

@@ -26,6 +26,7 @@ from seoga.search.engine import SearchAnswer, SearchRequest
 from seoga.storage.reading import StoredChunk
 from seoga.text.places import describe
 from seoga_gateway.asking import Keys
+from seoga_gateway.fitting import cut_json, fitted, fitted_text, json_size, listed
 from seoga_gateway.library import Info, Library, Overview, Part
 from seoga_gateway.quoting import (
     BUDGET_BYTES,
@@ -53,9 +54,13 @@ __all__ = [
     "StoredChunk",
     "Tool",
     "cut",
+    "cut_json",
     "describe",
     "failure",
+    "fitted",
+    "json_size",
     "library",
+    "listed",
     "one_line",
     "passage",
     "quoted",
@@ -112,10 +117,10 @@ def library(call: Call) -> Library:
 
 
 def reply(answer: BaseModel, text: str) -> CallToolResult:
-    """The structured answer and its text form."""
+    """The structured answer and its text form, each within the budget of BUDGET_BYTES."""
     return CallToolResult(
-        content=[TextContent(type="text", text=text)],
-        structured_content=answer.model_dump(mode="json"),
+        content=[TextContent(type="text", text=fitted_text(text))],
+        structured_content=fitted(answer.model_dump(mode="json")),
     )
 
 

@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Final
 
+from seoga.errors import beginning
 from seoga.search.asked import idf_of
 from seoga.search.fusion import Candidate
 
@@ -29,6 +30,8 @@ _FEWER: Final = 0.27
 _LEAST: Final = 0.85
 # Words are named in a label from here on.
 _TOLD: Final = 0.3
+# So many words that nobody wrote are named.
+_NAMED: Final = 10
 
 NOTHING_TO_SEARCH: Final = "There is nothing to search for: the query holds no letter and no digit."
 
@@ -167,8 +170,9 @@ def message_of(found: Findings) -> str:
 
 
 def _unwritten(words: tuple[str, ...]) -> str:
-    names = ", ".join(f'"{word}"' for word in words)
-    return f"{names} {'occurs' if len(words) == 1 else 'occur'}"
+    names = ", ".join(f'"{beginning(word)}"' for word in words[:_NAMED])
+    more = f" and {len(words) - _NAMED} more" if len(words) > _NAMED else ""
+    return f"{names}{more} {'occurs' if len(words) == 1 else 'occur'}"
 
 
 def _nothing(found: Findings) -> str:

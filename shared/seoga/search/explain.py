@@ -4,9 +4,10 @@ computed anew."""
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from seoga.errors import beginning
 from seoga.search import fusion
 from seoga.search.abstain import Bar
 from seoga.search.fusion import Candidate
@@ -17,6 +18,9 @@ from seoga.search.request import SearchRequest
 # Of what was dropped, the nearest.
 _DROPPED: Final = 5
 _PLACES: Final = 4
+# Of what was asked, as it is repeated: values of a filter, forms of a term.
+_VALUES: Final = 12
+_READ_AS: Final = 12
 
 
 def of_hit(found: Found, candidate: Candidate) -> dict[str, Any]:
@@ -65,7 +69,7 @@ def of_search(found: Found, request: SearchRequest) -> dict[str, Any]:
         "min_coverage": found.bar.coverage,
         "min_coverage_alone": found.bar.alone,
         "min_coverage_beside": found.bar.beside,
-        "unwritten": [term.text for term in found.terms if not term.forms],
+        "unwritten": [beginning(term.text) for term in found.terms if not term.forms],
         "candidates": len(found.ranked),
         "dropped": [_dropped(each, found) for each in dropped[:_DROPPED]],
         "dropped_in_all": len(dropped),
@@ -127,9 +131,9 @@ def _enough(why: Mapping[str, Any]) -> str:
 
 
 def _term(term: Term) -> dict[str, Any]:
-    out: dict[str, Any] = {"term": term.text, "idf": _rounded(term.idf), "df": term.df}
+    out: dict[str, Any] = {"term": beginning(term.text), "idf": _rounded(term.idf), "df": term.df}
     if term.forms != (term.text,):
-        out["read_as"] = list(term.forms)
+        out["read_as"] = list(map(beginning, term.forms[:_READ_AS]))
     return out
 
 
@@ -170,10 +174,15 @@ def _filters(request: SearchRequest) -> dict[str, Any]:
     names = ("labels", "exclude", "path_glob", "file_types", "modified_after", "modified_before")
     values = {name: getattr(request, name) for name in (*names, "lang")}
     return {
-        name: list(value) if isinstance(value, tuple) else value
+        name: _several(value) if isinstance(value, tuple) else beginning(value)
         for name, value in values.items()
         if value
     }
+
+
+def _several(values: Sequence[str]) -> list[str]:
+    more = len(values) - _VALUES
+    return [*map(beginning, values[:_VALUES]), *([f"… and {more} more"] if more > 0 else [])]
 
 
 def _nearness(candidate: Candidate) -> float | None:

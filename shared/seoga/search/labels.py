@@ -6,12 +6,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from difflib import get_close_matches
 
-from seoga.errors import SeogaError, shown
+from seoga.errors import SeogaError, beginning, shown
 from seoga.kb import Kb
 from seoga.search.globs import path_filter
 from seoga.search.readers import reading
 
 _MOST = 12
+# So many labels that are not there are told, with what is like so many characters of each.
+_TOLD = 5
+_COMPARED = 100
 _READ_AS_THEY_ARE = (
     "`*` and `?` stay within a folder, `**` crosses folders, a glob without `/` is about the file's"
     " name; brackets and braces stand for themselves."
@@ -19,16 +22,19 @@ _READ_AS_THEY_ARE = (
 
 
 def unknown_labels(kbs: Sequence[Kb], asked: Sequence[str]) -> list[str]:
-    """A sentence for each label that no source of these KBs has, with the nearest one there is."""
+    """A sentence for each label that no source of these KBs has, with the nearest one there is; of
+    many, for the first."""
     if not asked:
         return []
     known = list(dict.fromkeys(label for kb in kbs for label in _labels(kb)))
+    unknown = [label for label in dict.fromkeys(asked) if label not in known]
     out = []
-    for label in asked:
-        if label not in known:
-            near = get_close_matches(label, known, 1)
-            rest = f"did you mean {near[0]!r}?" if near else f"there are: {_listed(known)}."
-            out.append(f"No source has the label {shown(label)}; {rest}")
+    for label in unknown[:_TOLD]:
+        near = get_close_matches(label[:_COMPARED], known, 1)
+        rest = f"did you mean {shown(near[0])}?" if near else f"there are: {_listed(known)}."
+        out.append(f"No source has the label {shown(label)}; {rest}")
+    if (more := len(unknown) - _TOLD) > 0:
+        out.append(f"Nor has any source {more} more of these labels.")
     return out
 
 
@@ -61,4 +67,4 @@ def _labels(kb: Kb) -> list[str]:
 
 def _listed(labels: Sequence[str]) -> str:
     more = f" and {len(labels) - _MOST} more" if len(labels) > _MOST else ""
-    return ", ".join(labels[:_MOST]) + more
+    return ", ".join(map(beginning, labels[:_MOST])) + more

@@ -9,17 +9,20 @@ from pydantic import BaseModel, Field
 
 from seoga.contracts.indexing import ChangeReport
 from seoga_gateway.tool import (
+    BUDGET_BYTES,
     Call,
     KbId,
     Tool,
+    json_size,
     library,
     one_line,
     reply,
-    size,
     with_progress,
     within,
 )
 
+# Counts and the names of kinds stand beside them.
+_NAMES_BYTES = BUDGET_BYTES - 2_000
 NAMED = ("added", "modified", "deleted", "failed", "stale", "needs_action", "skipped")
 
 
@@ -58,7 +61,7 @@ async def check_changes(call: Call, kb_id: KbId) -> Annotated[CallToolResult, Ch
 
 def _short(report: ChangeReport) -> Changes:
     names = [(kind, one_line(name)) for kind in NAMED for name in getattr(report, kind)]
-    kept = names[: within(size(kind + name) + 4 for kind, name in names)]
+    kept = names[: within((json_size(kind + name) + 4 for kind, name in names), _NAMES_BYTES)]
     return Changes(
         kb_id=report.kb_id,
         is_clean=report.is_clean,

@@ -14,8 +14,10 @@ from seoga_gateway.tool import (
     KbId,
     StoredChunk,
     Tool,
-    cut,
+    cut_json,
     describe,
+    fitted,
+    json_size,
     library,
     one_line,
     passage,
@@ -23,6 +25,9 @@ from seoga_gateway.tool import (
     reply,
     status_line,
 )
+
+# Of a title, the headings, what lives in the place of a document.
+_BESIDE_BYTES = 1_000
 
 
 class Passage(BaseModel):
@@ -71,7 +76,7 @@ def get_document_chunk(
     answer = ChunkAnswer(
         kb_id=kb.id,
         status=one_line(status),
-        superseded_by=list(map(one_line, ends)),
+        superseded_by=fitted(list(map(one_line, ends)), _BESIDE_BYTES),
         # The passage itself gets half of the answer, its neighbours the rest.
         chunk=_passage(found, BUDGET_BYTES // 2),
         before=_passage(before, BUDGET_BYTES // 5) if before else None,
@@ -89,25 +94,27 @@ def get_document_chunk(
 
 def _passage(row: StoredChunk, budget: int) -> Passage:
     text = quoted(row.text)
-    shown = cut(text, budget)
-    return Passage(
+    one = Passage(
         chunk_id=row.id,
         document=one_line(f"{row.label}/{row.path}"),
-        title=one_line(row.title),
-        url=one_line(row.url),
-        heading=one_line(" > ".join(row.heading_path)),
-        place=row.place.to_json(),
+        title=cut_json(one_line(row.title), _BESIDE_BYTES),
+        url=cut_json(one_line(row.url), 2 * _BESIDE_BYTES),
+        heading=cut_json(one_line(" > ".join(row.heading_path)), _BESIDE_BYTES),
+        place=fitted(row.place.to_json(), _BESIDE_BYTES),
         kind=row.kind,
-        text=shown,
-        header_row=quoted(row.header_row),
-        context=quoted(row.context),
-        metadata=dict(row.meta),
+        text="",
+        header_row=cut_json(quoted(row.header_row), budget // 8),
+        context=cut_json(quoted(row.context), budget // 8),
+        metadata=fitted(dict(row.meta), budget // 8, fields=3),
         state=row.state,
         number=row.ordinal + 1,
         of=row.chunk_count,
         indexed_at=row.indexed_at,
-        cut=len(shown) < len(text),
+        cut=False,
     )
+    one.text = cut_json(text, max(0, budget - json_size(one.model_dump(mode="json"))))
+    one.cut = len(one.text) < len(text)
+    return one
 
 
 def _fenced(role: str, row: StoredChunk, one: Passage) -> str:

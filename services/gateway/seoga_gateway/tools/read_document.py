@@ -13,6 +13,8 @@ from seoga_gateway.tool import (
     KbId,
     Part,
     Tool,
+    cut_json,
+    fitted,
     library,
     one_line,
     passage,
@@ -20,6 +22,9 @@ from seoga_gateway.tool import (
     reply,
     status_line,
 )
+
+# Of a title, an address, a status, what lives in the place of a document.
+_BESIDE_BYTES = 1_000
 
 
 class DocumentText(BaseModel):
@@ -61,11 +66,11 @@ def read_document(
     status, ends = library(call).standing(kb, found.id)
     answer = DocumentText(
         kb_id=kb.id,
-        document=one_line(found.name),
-        title=one_line(found.title),
-        url=one_line(found.url),
-        status=one_line(status),
-        superseded_by=list(map(one_line, ends)),
+        document=cut_json(one_line(found.name), 2 * _BESIDE_BYTES),
+        title=cut_json(one_line(found.title), _BESIDE_BYTES),
+        url=cut_json(one_line(found.url), _BESIDE_BYTES),
+        status=cut_json(one_line(status), _BESIDE_BYTES),
+        superseded_by=fitted(list(map(one_line, ends)), _BESIDE_BYTES),
         state=found.state,
         unit=part.unit,
         start=part.start,
@@ -79,7 +84,8 @@ def read_document(
     shown = f"{part.unit} {part.start}-{part.end} of {part.total}"
     body = passage(part.text, {"document": answer.document, "title": answer.title, "part": shown})
     cut = " It was too long and is cut." if part.cut else ""
-    told = " ".join(filter(None, (f"{shown}.{cut}", more, status_line(status, ends), NOTICE)))
+    standing = status_line(answer.status, answer.superseded_by)
+    told = " ".join(filter(None, (f"{shown}.{cut}", more, standing, NOTICE)))
     return reply(answer, f"{told}\n\n{body}")
 
 

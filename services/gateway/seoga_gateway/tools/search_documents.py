@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
@@ -20,16 +19,22 @@ from seoga_gateway.tool import (
     SearchRequest,
     Tool,
     cut,
+    cut_json,
     describe,
+    fitted,
+    json_size,
     library,
+    listed,
     one_line,
     passage,
     quoted,
     reply,
-    size,
     within,
 )
 
+# Bytes of what stands beside the passages: warnings, retired documents, the numbers of one passage.
+LISTED_BYTES = BUDGET_BYTES // 10
+_BETWEEN = 2
 NAMES = ("title", "heading", "document", "path", "url", "kb", "source", "label", "status")
 
 Mode = Annotated[
@@ -169,47 +174,54 @@ def search_documents(
 
 def answer(found: SearchAnswer) -> CallToolResult:
     """A search answer in both forms, within the budget."""
-    results = [_result(hit) for hit in found.hits]
-    kept = results[: within(size(_json(result)) for result in results)]
     structured = SearchResults(
-        results=kept,
-        message=one_line(found.message),
+        results=[],
+        message=cut(one_line(found.message), LISTED_BYTES),
         best_score=found.best_score,
         threshold=found.threshold,
         hidden=found.hidden,
-        retired=[_gone(one) for one in found.retired],
+        retired=fitted([_gone(one) for one in found.retired], LISTED_BYTES),
         dropped=found.dropped,
         folded=found.folded,
-        omitted=found.left_out + len(results) - len(kept),
+        omitted=found.left_out + len(found.hits),
         pending=found.pending,
         mode=found.mode,
-        warnings=[one_line(warning) for warning in found.warnings],
+        warnings=listed([one_line(warning) for warning in found.warnings], LISTED_BYTES),
         notice=NOTICE,
-        why=list(map(dict, found.why)),
+        why=fitted([dict(one) for one in found.why], 2 * LISTED_BYTES),
     )
+    room = BUDGET_BYTES - json_size(structured.model_dump(mode="json"))
+    results = [_result(hit, room) for hit in found.hits]
+    sizes = (json_size(result.model_dump(mode="json")) + _BETWEEN for result in results)
+    structured.results = results[: within(sizes, room)]
+    structured.omitted -= len(structured.results)
     return reply(structured, _text(structured, found.hits))
 
 
-def _gone(one: Retired) -> Gone:
+def _gone(one: Retired) -> dict[str, Any]:
     fields = one.to_json()
     fields["successors"] = [one_line(name) for name in fields["successors"]]
-    return Gone(**fields | {"document": one_line(one.document), "status": one_line(one.status)})
+    return fields | {"document": one_line(one.document), "status": one_line(one.status)}
 
 
-def _result(hit: Hit) -> Result:
+def _result(hit: Hit, room: int) -> Result:
     fields = hit.to_json()
     for name in NAMES:
-        fields[name] = one_line(fields[name])
+        most = LISTED_BYTES if name in ("document", "path", "url") else LISTED_BYTES // 4
+        fields[name] = cut_json(one_line(fields[name]), most)
     for name in ("superseded_by", "supersedes"):
-        fields[name] = [one_line(document) for document in fields[name]]
+        fields[name] = fitted([one_line(document) for document in fields[name]], LISTED_BYTES // 2)
+    for name in ("place", "scores", "why"):
+        fields[name] = fitted(fields.get(name, {}), LISTED_BYTES)
     # One passage over the whole budget is rare, and then its document is there to be read.
-    for name in ("text", "snippet", "header_row"):
-        fields[name] = cut(quoted(fields.get(name, "")), BUDGET_BYTES // 2)
+    texts = {name: quoted(fields.get(name, "")) for name in ("header_row", "snippet", "text")}
+    left = room - _BETWEEN - json_size({**fields, **dict.fromkeys(texts, "")})
+    for number, name in enumerate(texts):
+        # The passage itself comes last: it takes what the others leave of at least three fifths.
+        share = left if name == "text" else left // (5 - number)
+        fields[name] = cut_json(texts[name], max(share, 0))
+        left -= json_size(fields[name]) - 2
     return Result.model_validate(fields)
-
-
-def _json(result: Result) -> str:
-    return json.dumps(result.model_dump(mode="json"), ensure_ascii=False)
 
 
 def _text(structured: SearchResults, hits: Sequence[Hit]) -> str:

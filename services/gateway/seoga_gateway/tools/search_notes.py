@@ -17,7 +17,10 @@ from seoga_gateway.tool import (
     SearchRequest,
     Tool,
     cut,
+    cut_json,
+    json_size,
     library,
+    listed,
     one_line,
     passage,
     quoted,
@@ -25,6 +28,10 @@ from seoga_gateway.tool import (
     size,
     within,
 )
+
+# Bytes of warnings, and of the fences of a passage.
+_LISTED_BYTES = BUDGET_BYTES // 10
+_AROUND = 60
 
 
 class Note(BaseModel):
@@ -77,17 +84,25 @@ def search_notes(
 
 def answer(found: SearchAnswer) -> CallToolResult:
     """A search answer in both forms, within the budget."""
-    parts = [
-        (head_line(hit, one_line), cut(quoted(body(hit)), BUDGET_BYTES // 2)) for hit in found.hits
-    ]
-    kept = within(size(head) + size(text) for head, text in parts)
     notes = Notes(
-        results=[_note(hit, text) for hit, (_, text) in zip(found.hits, parts, strict=True)][:kept],
-        message=one_line(found.message),
+        results=[],
+        message=cut(one_line(found.message), _LISTED_BYTES),
         hidden=found.hidden,
-        warnings=[one_line(warning) for warning in found.warnings],
+        warnings=listed([one_line(warning) for warning in found.warnings], _LISTED_BYTES),
         notice=NOTICE,
     )
+    parts = [
+        (head_line(hit, one_line), cut_json(quoted(body(hit)), BUDGET_BYTES // 2))
+        for hit in found.hits
+    ]
+    results = [_note(hit, text) for hit, (_, text) in zip(found.hits, parts, strict=True)]
+    # Each stands in both forms: what is longer counts.
+    sizes = (
+        max(json_size(note.model_dump(mode="json")), size(head) + size(text)) + _AROUND
+        for note, (head, text) in zip(results, parts, strict=True)
+    )
+    kept = within(sizes, BUDGET_BYTES - json_size(notes.model_dump(mode="json")))
+    notes.results = results[:kept]
     lines = [NOTICE] if notes.results else []
     for head, text in parts[:kept]:
         lines += [head, passage(text, {}), ""]
@@ -98,9 +113,9 @@ def _note(hit: Hit, text: str) -> Note:
     return Note(
         label=one_line(hit.label),
         path=one_line(hit.path),
-        heading=one_line(" > ".join(hit.heading_path)),
+        heading=cut(one_line(" > ".join(hit.heading_path)), _LISTED_BYTES // 4),
         date=hit.modified[:10],
-        status=one_line(hit.status),
+        status=cut(one_line(hit.status), _LISTED_BYTES // 4),
         text=text,
     )
 
