@@ -303,3 +303,20 @@ def test_the_command_says_what_it_would_take_in_words_and_json(
     assert invoke(["exec", "--path", str(priceless.folder), "--estimate"]) == 0
     assert "Cost: unknown (set embedding.pricePerMillion)" in capsys.readouterr().out
     assert calls(fake) == []
+
+
+def test_new_files_that_are_measured_by_those_of_the_index_need_contexts_of_their_own(
+    make: Callable[..., Kb], stack: Stack, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(4):
+        (tmp_path / "docs" / f"{number}.md").write_text(f"# Title {number}\n\nWords {number}.\n")
+    kb = make()
+    run(stack, kb)
+    (tmp_path / "docs" / "new.md").write_text("# Title 9\n\nWords 9.\n")
+    # Nothing new can be read in no time.
+    monkeypatch.setattr(sampling, "_ALL_S", -1.0)
+    before = estimate(stack, kb)
+    assert before.basis[0] == ".md: 4 such files in the index"
+    assert before.contexts is not None
+    assert before.embedding is not None
+    assert (before.contexts.asked, before.embedding.asked) == (1, 1)

@@ -81,11 +81,12 @@ def of_contexts(
     all_prompts = [prompt_of(excerpt, spec.prompt) for excerpt in excerpts]
     keys = [key_of(info.name, endpoint, prompt) for prompt in all_prompts]
     kept = Kept(store)
-    known = {} if spec.fresh else {at: kept.answer(key) for at, key in enumerate(keys)}
+    found = enumerate(None if spec.fresh else kept.answer(key) for key in keys)
+    known = {at: (one.text, one.keywords) for at, one in found if one is not None}
     asked = tuple(
         at
         for at, key in enumerate(keys)
-        if known.get(at) is None and (spec.forced or kept.given_up(key) is None)
+        if at not in known and (spec.forced or kept.given_up(key) is None)
     )
     prompts = [all_prompts[at] for at in asked]
     tokens = sum(map(_prompt_tokens, prompts))
@@ -98,6 +99,7 @@ def of_contexts(
         calls=len(prompts),
         seconds=len(prompts) * _ANSWER_S / in_flight,
         price=_own(info) if price is None else price,
+        kept=tuple((at, *said) for at, said in known.items()),
     )
 
 

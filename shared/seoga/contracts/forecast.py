@@ -20,7 +20,8 @@ class BatchReport:
 class Forecast:
     """What some work would take, told without a call to a provider: `asked` of which of what was
     given (by number; what is answered already is not), tokens in and out, calls, seconds
-    (`measured`: from what calls took before), and `price` in US dollars (None: nobody knows)."""
+    (`measured`: from what calls took before), and `price` in US dollars (None: nobody knows).
+    `kept`: what was answered before, as (number, context, keywords)."""
 
     asked: Sequence[int] = ()
     tokens: int = 0
@@ -29,3 +30,4 @@ class Forecast:
     seconds: float = 0.0
     measured: bool = False
     price: float | None = None
+    kept: Sequence[tuple[int, str, str]] = ()

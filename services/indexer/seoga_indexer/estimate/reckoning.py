@@ -13,7 +13,7 @@ from seoga.contracts.embedding import MOST_EXCERPTS, Embedding, Excerpt, Passage
 from seoga.contracts.forecast import Forecast
 from seoga.contracts.indexing import StageEstimate
 from seoga.models import ContextSpec, EmbeddingSpec
-from seoga.storage.packing import PackedChunk, PackedFile
+from seoga.storage.packing import Key, PackedChunk, PackedFile
 from seoga_indexer.contextstage import excerpts_of
 from seoga_indexer.embedstage import BATCH
 
@@ -22,15 +22,11 @@ CONTEXT_CHARS: Final = 260
 _WORDS: Final = "맥락 of the passage and its document "
 _One = TypeVar("_One")
 
-Words = tuple[str, str, str]
-
-
-@dataclass(frozen=True, slots=True)
-class Before:
-    """What the index has of a chunk: a context, vectors."""
-
-    context: bool
-    vectors: bool
+# What an LLM says of a chunk: context and keywords.
+Said = tuple[str, str]
+NOTHING: Final[Said] = ("", "")
+# The words of the chunks of a file as the index has them, and whether these have their vectors.
+Before = Mapping[Key, bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,45 +88,53 @@ class Reckoning:
     _passages: list[tuple[Passage, float]] = field(default_factory=list)
 
     def document(
-        self, packed: PackedFile, before: Mapping[Words, Before], times: float = 1.0
+        self, packed: PackedFile, before: Before, times: float = 1.0, *, alike: bool = False
     ) -> None:
-        """A file whose text is cut (again): its contexts, and the vectors that it has not."""
-        asked = self._contexts(list(excerpts_of(packed)), times)
+        """A file whose text is cut (again): its contexts, and the vectors that it has not. `alike`:
+        it stands for one that nobody has seen, so that nothing is known of it."""
+        spec = replace(self.wanted.contexts, fresh=True) if alike else self.wanted.contexts
+        said = self._contexts(list(excerpts_of(packed)), spec, times)
         self.chunks += len(packed.chunks) * times
         for at, chunk in enumerate(packed.chunks):
-            had = before.get(chunk.key[:3])
-            if self._needs(had, asked=at in asked):
-                self._passages.append((self._passage(chunk), times))
+            # Asked for all anew, a chunk that gets none keeps what it has.
+            own = chunk.key[3:] if spec.fresh and not alike else NOTHING
+            told = said.get(at, own)
+            if self._needs(chunk, told, before):
+                self._passages.append((self._passage(chunk, told), times))
 
     def passage(self, passage: Passage, times: float = 1.0) -> None:
         """A chunk that only waits for its vectors."""
         self._passages.append((passage, times))
 
-    def _needs(self, had: Before | None, *, asked: bool) -> bool:
+    def _needs(self, chunk: PackedChunk, said: Said | None, before: Before) -> bool:
         if not self.wanted.embedding.provider:
             return False
-        if self.wanted.every or had is None or not had.vectors or asked:
+        if self.wanted.every or said is None:
             return True
-        return had.context != bool(self.wanted.contexts.provider)
+        return not before.get((*chunk.key[:3], *said), False)
 
-    def _contexts(self, excerpts: Sequence[Excerpt], times: float) -> set[int]:
-        spec, asked = self.wanted.contexts, set[int]()
-        if not spec.provider:
-            return asked
-        for first in range(0, len(excerpts), MOST_EXCERPTS):
+    def _contexts(
+        self, excerpts: Sequence[Excerpt], spec: ContextSpec, times: float
+    ) -> dict[int, Said | None]:
+        """What an LLM said before by number; None where it is asked. What was given up is not
+        there."""
+        said: dict[int, Said | None] = {}
+        for first in range(0, len(excerpts) if spec.provider else 0, MOST_EXCERPTS):
             part = excerpts[first : first + MOST_EXCERPTS]
             one = self.embedding.forecast_contexts(part, spec)
             self.contexts.add(one, times)
-            asked |= {first + at for at in one.asked}
-        return asked
+            said |= {first + at: None for at in one.asked}
+            said |= {first + at: (context, keywords) for at, context, keywords in one.kept}
+        return said
 
-    def _passage(self, chunk: PackedChunk) -> Passage:
-        text, heading, header, context, keywords = chunk.key
-        said = "\n".join(filter(None, (context, keywords)))
-        if self.wanted.contexts.provider and not said:
-            said = _filler(self.context_chars)
+    def _passage(self, chunk: PackedChunk, said: Said | None) -> Passage:
+        text, heading, header, *own = chunk.key
+        known = own if said is None else said
+        told = "\n".join(filter(None, known))
+        if said is None and not told:
+            told = _filler(self.context_chars)
         path = " > ".join(json.loads(heading))
-        return Passage(f"{header}\n{text}" if header else text, path, said)
+        return Passage(f"{header}\n{text}" if header else text, path, told)
 
     def vectors(self) -> Sum:
         """What the vectors of everything gathered take, in calls as a run makes them."""

@@ -24,7 +24,7 @@ from seoga.wiring import Stack
 from seoga_indexer import versions
 from seoga_indexer.contextstage import identity_of
 from seoga_indexer.embedstage import passage_of
-from seoga_indexer.estimate.reckoning import CONTEXT_CHARS, Before, Reckoning, Wanted, Words
+from seoga_indexer.estimate.reckoning import CONTEXT_CHARS, Before, Reckoning, Wanted
 from seoga_indexer.estimate.sampling import Found, Kind, Sampler, kinds_of
 from seoga_indexer.estimate.survey import Survey, look, recontexted, redo_of
 from seoga_indexer.pipeline import sizes_of
@@ -128,7 +128,7 @@ class _Work:
         ]
         if len(alike) < _ALIKE:
             return
-        kind.basis = f"{len(alike)} such files in the index"
+        kind.basis, kind.alike = f"{len(alike)} such files in the index", True
         kind.read = [
             Found(_item(known), stored_file(store, known), _pages(store, known))
             for known in _spread(alike, _MOST_FILES)
@@ -139,8 +139,8 @@ class _Work:
             for found in kind.read:
                 if found.packed is not None:
                     old = survey.changed.get((found.item.label, found.item.path))
-                    times = kind.scale * found.times
-                    reckoning.document(found.packed, self._before(old), times)
+                    times, before = kind.scale * found.times, self._before(old)
+                    reckoning.document(found.packed, before, times, alike=kind.alike)
 
     def _known(self, survey: Survey, reckoning: Reckoning) -> None:
         store = self.store
@@ -169,13 +169,10 @@ class _Work:
         for chunk in chosen:
             reckoning.passage(passage_of(chunk), len(chunks) / len(chosen))
 
-    def _before(self, known: KnownFile | None) -> dict[Words, Before]:
+    def _before(self, known: KnownFile | None) -> Before:
         if known is None or self.store is None:
             return {}
-        return {
-            words.key[:3]: Before(bool(words.key[3]), words.indexed)
-            for words in self.store.words(known.id)
-        }
+        return {words.key: words.indexed for words in self.store.words(known.id)}
 
     def _report(self, survey: Survey, kinds: Sequence[Kind], reckoning: Reckoning) -> RunEstimate:
         keys, spec = self.kb.config, self.kb.embedding_spec()

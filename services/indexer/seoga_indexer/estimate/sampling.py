@@ -52,12 +52,13 @@ class Found(NamedTuple):
 @dataclass(slots=True)
 class Kind:
     """The new files of one extension. `read` were read (or are taken for them, with `basis`), in
-    `seconds`; all together hold `scale` times as much."""
+    `seconds`; all together hold `scale` times as much. `alike`: they are others, of the index."""
 
     hint: str
     items: list[Item] = field(default_factory=list)
     read: list[Found] = field(default_factory=list)
     basis: str = ""
+    alike: bool = False
     seconds: float = 0.0
 
     @property
