@@ -36,6 +36,9 @@ _WIDER = {
     **dict.fromkeys(("euc-kr", "euc_kr", "ks_c_5601-1987", "ksc5601", "ks_c_5601"), "cp949"),
     **dict.fromkeys(("iso-8859-1", "latin-1", "latin1"), "cp1252"),
 }
+# What a file is called whose lines are each in one of two.
+_BOTH = "utf-8 and cp949"
+_WESTERN_TABLES = frozenset(("cp1252", "windows-1252", "us-ascii", "ascii"))
 # In these, bytes of another charset are seen: those of one byte a letter take any.
 _SEEN = frozenset(
     ("utf_8", "cp949", "johab", "shift_jis", "cp932", "euc_jp", "gbk", "gb2312", "gb18030", "big5")
@@ -71,8 +74,9 @@ def decode(data: bytes, declared: str = "") -> tuple[str, str]:
 
     Order: BOM, zero bytes (UTF-16, UTF-32), charsets of seven bits by their escapes or where they
     are declared, strict UTF-8, the declared charset, UTF-8 with surrogates, CP949 by the share of
-    Hangul, UTF-8, the declared charset and then CP949 with few broken bytes, CP1252 by its letters,
-    charset-normalizer. No-break spaces (A0) in CP949 are blanks.
+    Hangul, line by line either of the two, UTF-8, the declared charset and then CP949 with few
+    broken bytes, CP1252 by its letters, charset-normalizer. CP949 comes before a declared charset
+    of Western letters. No-break spaces (A0) in CP949 are blanks.
     """
     name, skip = bom(data)
     if not name:
@@ -96,13 +100,33 @@ def decode(data: bytes, declared: str = "") -> tuple[str, str]:
 
 def _whole(data: bytes, declared: str) -> tuple[str, str] | None:
     """The text in the first charset that all bytes are of."""
-    for candidate in ("utf-8", declared):
-        if (text := _strict(data, candidate)) is not None:
-            return text, candidate
+    if (text := _strict(data, "utf-8")) is not None:
+        return text, "utf-8"
+    # A charset of one byte a letter, which programs name without looking, takes any bytes.
+    single = _table(declared.lower()) in _WESTERN_TABLES
+    if single and (korean := _korean(data)) is not None:
+        return korean, "cp949"
+    if (text := _strict(data, declared)) is not None:
+        return text, declared
     if (text := _paired(data)) is not None:
         return text, "utf-8"
-    korean = _korean(data)
-    return None if korean is None else (korean, "cp949")
+    if (korean := _korean(data)) is not None:
+        return korean, "cp949"
+    return _by_lines(data)
+
+
+def _by_lines(data: bytes) -> tuple[str, str] | None:
+    """The text of a file that programs of both charsets wrote to, such as a log: each line in
+    UTF-8 or Korean in CP949."""
+    texts: list[str] = []
+    for line in data.split(b"\n"):
+        text = _strict(line, "utf-8")
+        if text is None:
+            text = _korean(line)
+        if text is None:
+            return None
+        texts.append(text)
+    return "\n".join(texts), _BOTH
 
 
 def undecoded(data: bytes, text: str, name: str) -> str:
@@ -111,7 +135,7 @@ def undecoded(data: bytes, text: str, name: str) -> str:
     blanks. "" where all are."""
     mended = _mended(data, name)
     said = [_told_blanks(data, mended, name)] if mended is not data else []
-    if "\ufffd" in text and (own := _lost(mended, name)):
+    if "\ufffd" in text and name != _BOTH and (own := _lost(mended, name)):
         skip = bom(data)[1]
         line = _line(mended[skip : skip + own[0].start], name)
         count = sum(one.end - one.start for one in own)

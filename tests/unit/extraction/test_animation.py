@@ -79,7 +79,7 @@ def test_an_animation_that_is_cut_off_gives_the_frames_before_and_says_so(
     assert "harbour" in text
     assert error is not None
     assert error.reason is Reason.CORRUPT
-    assert "cut off at its frame" in error.message
+    assert "cut off at its page or frame" in error.message
 
 
 def test_of_many_frames_those_that_stand_longest_are_read_in_order() -> None:

@@ -42,6 +42,19 @@ def test_each_page_of_a_tiff_has_its_place(read: Reading) -> None:
     assert second.place == Place(page=2)
 
 
+@pytest.mark.parametrize("part", [0.4, 0.5, 0.6])
+def test_the_pages_before_a_cut_through_a_tiff_are_read(
+    events: Callable[..., Any], part: float
+) -> None:
+    pages = [small_page(f"This is page number {word}") for word in ("one", "two", "three", "four")]
+    how = {"save_all": True, "append_images": pages[1:], "compression": "tiff_deflate"}
+    data = png(pages[0], "TIFF", **how)
+    text, error = events("fax.tif", data[: int(len(data) * part)])
+    assert "number one" in text
+    assert ("number two" in text) == (part > 0.5)
+    assert error.reason is Reason.CORRUPT
+
+
 def test_a_photograph_is_turned_by_its_exif_and_transparency_is_paper(read: Reading) -> None:
     upright = small_page("Turned by its orientation")
     exif = Image.Exif()

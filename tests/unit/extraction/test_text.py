@@ -123,6 +123,23 @@ def test_a_broken_byte_in_a_short_korean_text_makes_no_other_language_of_it() ->
     assert decode("안녕하세요".encode("cp949") + b"\xff") == ("안녕하세요\ufffd", "cp949")
 
 
+@pytest.mark.parametrize("declared", ["iso-8859-1", "windows-1252", "us-ascii"])
+def test_korean_that_is_declared_as_western_is_korean(declared: str) -> None:
+    assert decode(KOREAN.encode("cp949"), declared) == (KOREAN, "cp949")
+    western = "Les élèves étaient déjà là, à côté de la fenêtre; où est « le » théâtre ? 30°C\n"
+    assert decode(western.encode("cp1252"), "iso-8859-1") == (western, "iso-8859-1")
+
+
+def test_a_log_of_two_programs_is_read_in_the_charset_of_each_line(read: Reading) -> None:
+    lines = ["첫 번째 작업을 마쳤습니다.", "Plain words.", "두 번째 작업을 마쳤습니다."] * 3
+    charsets = ["cp949", "utf-8", "utf-8", "utf-8", "cp949", "utf-8", "cp949", "utf-8", "utf-8"]
+    lines[1] += " \ufffd"
+    data = b"\r\n".join(map(str.encode, lines, charsets))
+    got = read("a.log", data)
+    assert got.text == "\n".join(lines)
+    assert got.info.meta == {"charset": "utf-8 and cp949"}
+
+
 # The first guess loads the library of charsets.
 @settings(deadline=None)
 @given(st.binary(max_size=400))

@@ -10,6 +10,7 @@ from contextlib import suppress
 from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from warnings import catch_warnings
 
 from seoga.errors import ExtractionFailed, Reason
 from seoga.models import DocumentInfo, Place, Section, SectionKind
@@ -39,6 +40,8 @@ DARK = 160
 UNSEEN = 0.0005
 # The part of the words of a frame that is new at least where it says something new.
 _FEW = 0.1
+# What the library raises for a page that is cut in its description.
+_BROKEN = (OSError, ValueError, SyntaxError, EOFError, TypeError, KeyError)
 _FORMATS = ("PNG", "JPEG", "JPEG2000", "TIFF", "WEBP", "AVIF", "BMP", "GIF")
 _SIGNATURES = (
     (0, b"\x89PNG\r\n\x1a\n"),
@@ -87,14 +90,33 @@ def _pages(image: Image) -> Frames:
     """Each page of a TIFF; of an animation, the frames that show something new."""
     if image.format != "TIFF":
         return frames(image)
-    count = int(getattr(image, "n_frames", 1))
+    broken = 0
+    with catch_warnings(action="ignore"):
+        try:
+            count = int(getattr(image, "n_frames", 1))
+        except _BROKEN:
+            # The list of its pages breaks off: those before that are there.
+            count = _pages_left(image)
+            broken = count + 1
     if count > MOST_PAGES:
         raise ExtractionFailed(
             f"The image has {count} pages; at most {MOST_PAGES} are read.",
             "Split it.",
             Reason.TOO_LARGE,
         )
-    return Frames(tuple(range(1, count + 1)))
+    return Frames(tuple(range(1, count + 1)), broken=broken)
+
+
+def _pages_left(image: Image) -> int:
+    """How many pages of a TIFF can be found, at least the first."""
+    found = 1
+    # The library believes to be at the page that it failed on.
+    image.seek(0)
+    with suppress(*_BROKEN):
+        while found <= MOST_PAGES:
+            image.seek(found)
+            found += 1
+    return found
 
 
 class _Images:
@@ -114,8 +136,8 @@ class _Images:
         self._cut: ExtractionFailed | None = None
         if pages.broken:
             self._cut = corrupt(
-                f"The animation is damaged or cut off at its frame {pages.broken}: what was read is"
-                " all there is."
+                f"The image is damaged or cut off at its page or frame {pages.broken}: what was "
+                "read is all there is."
             )
         # The words of the frames of an animation.
         self._moves = image.format != "TIFF" and len(pages.numbers) > 1
@@ -181,14 +203,14 @@ class _Images:
             work()
         except ExtractionFailed as error:
             self._failed = error
-        except (OSError, ValueError, SyntaxError, EOFError):
+        except _BROKEN:
             self._failed = corrupt(f"Page {number} of the image is damaged or cut off.")
         else:
             return True
         return False
 
     def _page(self, number: int) -> Image:
-        with suppress(OSError, ValueError, SyntaxError, EOFError):
+        with suppress(*_BROKEN):
             return prepared(self._sought(number))
         if len(self._pages.numbers) == 1:
             # Or its pixels would be held twice, as they would be in what is told of an error.
