@@ -10,12 +10,12 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from seoga.storage.database import open_reader, snapshot
+from seoga.storage.samefile import Identity, identity
 
 _IDLE_PER_KB = 4
 _IDLE_TOTAL = 64
 
-_Identity = tuple[int, int]
-_idle: dict[tuple[Path, _Identity], list[sqlite3.Connection]] = {}
+_idle: dict[tuple[Path, Identity | None], list[sqlite3.Connection]] = {}
 _lock = threading.Lock()
 
 
@@ -25,7 +25,8 @@ def reading(path: Path) -> Iterator[sqlite3.Connection]:
 
     Raises NotFound when there is no index yet, StorageError when it cannot be used.
     """
-    key = (path, _identity(path))
+    # A database that was replaced (restored, rebuilt) is another one under the same name.
+    key = (path, identity(path))
     conn = _taken(key) or open_reader(path, "rag")
     try:
         with snapshot(conn):
@@ -46,22 +47,13 @@ def close_readers(path: Path | None = None) -> None:
         conn.close()
 
 
-def _identity(path: Path) -> _Identity:
-    # A database that was replaced (restored, rebuilt) is another one under the same name.
-    try:
-        stat = path.stat()
-    except OSError:
-        return (0, 0)
-    return (stat.st_dev, stat.st_ino)
-
-
-def _taken(key: tuple[Path, _Identity]) -> sqlite3.Connection | None:
+def _taken(key: tuple[Path, Identity | None]) -> sqlite3.Connection | None:
     with _lock:
         conns = _idle.get(key)
         return conns.pop() if conns else None
 
 
-def _give_back(key: tuple[Path, _Identity], conn: sqlite3.Connection) -> None:
+def _give_back(key: tuple[Path, Identity | None], conn: sqlite3.Connection) -> None:
     stale: list[sqlite3.Connection] = []
     with _lock:
         for other in [each for each in _idle if each[0] == key[0] and each != key]:

@@ -14,8 +14,9 @@ from typing import Any, Literal
 
 from seoga.errors import InvalidArgument
 from seoga.models import Job
-from seoga.storage.database import open_writer, snapshot, speaking, transaction
+from seoga.storage.database import snapshot, speaking, transaction
 from seoga.storage.leases import WORKER, Lease, holder
+from seoga.storage.samefile import HeldOpen
 
 SCOPES = ("embedding", "contextualization", "full")  # each holds the ones before it
 Outcome = Literal["done", "failed", "cancelled", "busy"]
@@ -70,13 +71,14 @@ class Queue:
     """`<base>/queue.db`. Threads may share one object. Raises StorageError where the database
     cannot be used.
 
+    A file that was moved away or replaced meanwhile is left for the one that is there now.
     What was taken under a lease is ended or put back under it: both raise LeaseLost once another
     worker has it, and write nothing.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.conn = open_writer(path, "queue")
+        self._held = HeldOpen(path, "queue")
         self._lock = threading.RLock()
         self._taken: dict[int, Lease] = {}
 
@@ -263,7 +265,7 @@ class Queue:
     def close(self) -> None:
         """Closes the connection."""
         with self._lock:
-            self.conn.close()
+            self._held.close()
 
     def _fence(self, conn: sqlite3.Connection, job_id: int) -> None:
         # A worker that slept through its lease must not end the entry that another one runs now.
@@ -272,13 +274,16 @@ class Queue:
 
     @contextmanager
     def _write(self) -> Iterator[sqlite3.Connection]:
-        with self._lock, transaction(self.conn) as conn:
+        with self._lock, transaction(self._held.conn) as conn:
             yield conn
+            self._held.check()
 
     @contextmanager
     def _read(self) -> Iterator[sqlite3.Connection]:
-        with self._lock, speaking(self.conn):
-            yield self.conn
+        with self._lock:
+            conn = self._held.conn
+            with speaking(conn):
+                yield conn
 
 
 def _rank(scope: str) -> int:

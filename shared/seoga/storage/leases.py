@@ -19,6 +19,7 @@ from typing import Self
 from seoga.errors import Busy, LeaseLost, StorageError
 from seoga.storage.database import connect, speaking, transaction
 from seoga.storage.owners import is_dead, new_owner
+from seoga.storage.samefile import identity
 
 WRITER = "writer"
 WORKER = "worker"
@@ -66,6 +67,7 @@ class Lease:
 
     def __init__(self, path: Path, name: str, token: int, seconds: float) -> None:
         self.path, self.name, self.token, self.seconds = path, name, token, seconds
+        self._file = identity(path)
         self._lost = threading.Event()
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
@@ -102,7 +104,7 @@ class Lease:
 
     @property
     def lost(self) -> bool:
-        """True once a renewal has found another owner."""
+        """True once another owner was found, or another database under this name."""
         return self._lost.is_set()
 
     def check(self, conn: sqlite3.Connection) -> None:
@@ -112,6 +114,11 @@ class Lease:
         A lease that has expired but was taken by nobody is still ours: the write lock keeps others
         from taking it now.
         """
+        if self._has_moved():
+            raise LeaseLost(
+                f"{self.path} was moved or replaced while it was in use",
+                "Nothing more is written into the old file; start again with the new one.",
+            )
         row = conn.execute("SELECT token FROM leases WHERE name = ?", (self.name,)).fetchone()
         if row is None or row[0] != self.token:
             self._lost.set()
@@ -121,7 +128,9 @@ class Lease:
             )
 
     def renew(self) -> bool:
-        """Moves the expiry ahead; False when another owner has it."""
+        """Moves the expiry ahead; False when another owner has it, or the database is another."""
+        if self._has_moved():
+            return False
         now = time.time_ns()
         with closing(connect(self.path)) as conn, transaction(conn):
             changed = conn.execute(
@@ -138,11 +147,20 @@ class Lease:
         if self._thread is not None:
             self._thread.join()
             self._thread = None
+        if self._has_moved():
+            return
         with closing(connect(self.path)) as conn, transaction(conn):
             conn.execute(
                 "UPDATE leases SET expires_ns = 0 WHERE name = ? AND token = ?",
                 (self.name, self.token),
             )
+
+    def _has_moved(self) -> bool:
+        # Tokens of two databases say nothing of one another.
+        if identity(self.path) != self._file:
+            self._lost.set()
+            return True
+        return False
 
     def __enter__(self) -> Self:
         return self

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from seoga.errors import LeaseLost
 from seoga.models import Job
-from seoga.storage.database import transaction
+from seoga.storage.database import connect, transaction
 from seoga.storage.jobs import MAX_RECOVERIES, Queue
 from seoga.storage.leases import WORKER, Lease
 
@@ -23,7 +24,7 @@ def queue(tmp_path: Path) -> Iterator[Queue]:
 
 def kill_worker(queue: Queue) -> None:
     """What the table looks like after a worker was killed and its lease ran out."""
-    with transaction(queue.conn) as conn:
+    with closing(connect(queue.path)) as conn, transaction(conn):
         conn.execute("UPDATE leases SET expires_ns = 1")
 
 
