@@ -58,7 +58,7 @@ class EmbeddingEngine:
 
     def _card(self, spec: EmbeddingSpec, sender: Sender | None) -> ModelCard:
         if sender is not None:
-            row, digest, dimension = sender.row, sender.digest(), sender.dimension
+            row, (digest, dimension) = sender.row, sender.identity()
         else:
             provider, row = self._open(spec)
             digest, dimension = provider.digest(), row.dimension

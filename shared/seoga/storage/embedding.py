@@ -1,4 +1,4 @@
-"""`<base>/embedding.db`: batch sizes that were learned, the answers of LLMs, and what got none."""
+"""`<base>/embedding.db`: what was learned of models, the answers of LLMs, and what got none."""
 
 from __future__ import annotations
 
@@ -92,6 +92,19 @@ class EmbeddingStore:
                 "INSERT OR REPLACE INTO embedding_profiles VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
                 (model, bucket, *values, _now()),
             )
+
+    def dimension(self, model: str) -> int:
+        """The size of a model's vectors as it was found; 0: nobody asked yet."""
+        with self.opened() as conn:
+            row = conn.execute(
+                "SELECT dimension FROM dimensions WHERE model = ?", (model,)
+            ).fetchone()
+        return int(row[0]) if row else 0
+
+    def save_dimension(self, model: str, dimension: int) -> None:
+        """Keeps one in place of what was known; 0: it is to be asked again."""
+        with self.opened() as conn, transaction(conn):
+            conn.execute("INSERT OR REPLACE INTO dimensions VALUES (?, ?)", (model, dimension))
 
     def context(self, key: str) -> tuple[str, str] | None:
         """Context and keywords that were answered before; None where nothing was."""

@@ -262,6 +262,36 @@ def test_an_unknown_model_works_and_its_size_is_asked_once(
     assert all("dimensions" not in call["body"] for call in fake.calls("/v1/embeddings"))
 
 
+def test_the_size_of_an_unknown_model_outlives_the_process_until_another_comes(
+    fake: Fake, start: Callable[[], EmbeddingEngine], spec_of: Spec
+) -> None:
+    spec = spec_of("openai", "acme/embedder-9")
+    assert start().card(spec).dimension == 256
+    assert start().card(spec).dimension == 256
+    assert len(fake.calls("/v1/embeddings")) == 1
+    assert start().card(spec_of("openai", "acme/other")).dimension == 256
+    assert len(fake.calls("/v1/embeddings")) == 2
+    fake.rules(dimension=64)
+    engine = start()
+    assert engine.card(spec).dimension == 256
+    with pytest.raises(EmbeddingFailed, match="gave 64 numbers where 256 were asked for") as caught:
+        engine.embed_passages(passages(3), spec)
+    assert "the next run makes all vectors anew" in caught.value.hint
+    for later in (engine, start()):
+        assert later.card(spec).dimension == 64
+        assert len(good(later.embed_passages(passages(3), spec))) == 3
+
+
+def test_the_size_of_an_unknown_model_is_asked_of_each_build(
+    fake: Fake, start: Callable[[], EmbeddingEngine], spec_of: Spec
+) -> None:
+    spec = spec_of("ollama", "acme-embedder")
+    fake.rules(models=["acme-embedder:latest"], dimension=64)
+    assert start().card(spec).dimension == 64
+    fake.rules(models=["acme-embedder:latest"], dimension=32, digest="feedfacefeedface")
+    assert start().card(spec).dimension == 32
+
+
 def test_an_unknown_model_is_reported_once(
     engine: EmbeddingEngine, spec_of: Spec, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -149,7 +149,7 @@ def test_where_nothing_can_be_kept_the_work_goes_on_and_says_so_once(
     sizes.too_large(LONG[:10])
     sizes.too_large(LONG[:8])
     assert sizes.size(bucket_of(tokens_of(LONG[0]))) == 4
-    assert [event for event, _ in said.lines] == ["what is learned of batches is not kept"]
+    assert [event for event, _ in said.lines] == ["what is learned of a model is not kept"]
     with pytest.raises(StorageError):
         EmbeddingStore(blocked).profiles("m")
 

@@ -53,22 +53,42 @@ class Sender:
         # Servers refuse `dimensions` where the model has one size: it is sent only where it must.
         sent = replace(caller.endpoint, dimension=asked if row.sizes else 0)
         self._dialect = dialect_of(caller.info)(sent, row)
+        # Under which name its size is kept, and whether another came since: then it is asked for
+        # when the model is identified again.
+        self._kept_as, self._outgrown = "", False
         # Whether the server is known to understand all that is asked of it.
         self._settled = False
         # Texts set aside since the last that had a vector.
         self._guilty = 0
 
+    def identity(self) -> tuple[str, int]:
+        """Digest and dimension, as `digest` and `dimension` say; a size that has shown to be
+        another is asked for again. Raises SeogaError."""
+        digest = self.digest()
+        if self._outgrown:
+            self._dimension, self._outgrown = 0, False
+        return digest, self.dimension
+
     @property
     def dimension(self) -> int:
         """The size of its vectors; asked once where nobody knows it. Raises SeogaError."""
         if not self._dimension:
-            asked, own = self._caller.endpoint.dimension, self._probe()
+            asked, own = self._caller.endpoint.dimension, self._own_dimension()
             if asked not in (0, own):
                 plain = self._dialect.plainer() is None
                 full = dialect_of(self._caller.info)(self._caller.endpoint, self.row)
                 self._dialect = (full.plainer() if plain else None) or full
             self._dimension = asked or own
         return self._dimension
+
+    def _own_dimension(self) -> int:
+        """From an earlier process where one asked: a text costs, however short it is."""
+        memory = self._sizes.memory
+        self._kept_as = f"{self._sizes.model} {self.digest()}".rstrip()
+        if not (own := memory.dimension(self._kept_as)):
+            own = self._probe()
+            memory.save_dimension(self._kept_as, own)
+        return own
 
     @property
     def batch(self) -> int:
@@ -285,11 +305,7 @@ class Sender:
             if vector is None:
                 continue
             if len(vector) != self.dimension:
-                raise CallFailed(
-                    Trouble.OUTPUT,
-                    f"gave {len(vector)} numbers where {self.dimension} were asked for",
-                    "Set embedding.dimension to what the model gives, or to 0.",
-                )
+                raise self._another_size(len(vector))
             try:
                 # A null, for what JSON cannot say, becomes NaN, and 1e300 no finite number.
                 with np.errstate(over="ignore"):
@@ -299,6 +315,16 @@ class Sender:
                     Trouble.OUTPUT, "gave a vector that does not consist of numbers"
                 ) from error
         return rows
+
+    def _another_size(self, found: int) -> CallFailed:
+        hint = "Set embedding.dimension to what the model gives, or to 0."
+        if self._kept_as:
+            self._outgrown = True
+            self._sizes.memory.save_dimension(self._kept_as, 0)
+            if not self._caller.endpoint.dimension:
+                hint = "The model is another than it was: the next run makes all vectors anew."
+        message = f"gave {found} numbers where {self.dimension} were asked for"
+        return CallFailed(Trouble.OUTPUT, message, hint)
 
     def _ask(
         self, texts: Sequence[str], role: Role, effort: Effort = DOCUMENT

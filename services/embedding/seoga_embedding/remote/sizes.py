@@ -49,10 +49,24 @@ class Memory:
         except StorageError as error:
             self._tell(error)
 
+    def dimension(self, model: str) -> int:
+        """The size of its vectors as it was found; 0: nobody knows."""
+        try:
+            return self._store.dimension(model)
+        except StorageError:
+            return 0
+
+    def save_dimension(self, model: str, dimension: int) -> None:
+        """Keeps that; 0 forgets it."""
+        try:
+            self._store.save_dimension(model, dimension)
+        except StorageError as error:
+            self._tell(error)
+
     def _tell(self, error: StorageError) -> None:
         if not self._told:
             self._told = True
-            log.warning("what is learned of batches is not kept", reason=error.message)
+            log.warning("what is learned of a model is not kept", reason=error.message)
 
 
 class Sizes:
@@ -66,6 +80,16 @@ class Sizes:
         self._profiles: dict[int, Profile] | None = None
         self._worked: dict[int, int] = {}
         self._doubted: set[int] = set()
+
+    @property
+    def model(self) -> str:
+        """Under which name they are kept."""
+        return self._model
+
+    @property
+    def memory(self) -> Memory:
+        """Where they are kept."""
+        return self._memory
 
     def size(self, bucket: int) -> int:
         """The most texts of a batch in this bucket."""
