@@ -17,7 +17,7 @@ BESIDE_COSINE: Final = 0.8
 # Where no cosine is known: the share that is enough of words which come together as they would by
 # chance in fewer than one passage. `of_two_words` is enough by itself.
 MIN_COVERAGE: Final = 0.3
-TOGETHER: Final = 1.1
+TOGETHER: Final = 1.15
 # A passage in another language shares no words with the query; noise across languages is lower.
 OTHER_LANGUAGE: Final = 0.85
 # What is doubted has to be nearer: in the query's language, when nobody wrote a word of it; under

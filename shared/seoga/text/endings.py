@@ -38,6 +38,9 @@ _FUNCTION: Final = (
     " 됩니까 된 될 그 이 저 그리고 또는 및 때 때에 때는 위해 위한 대해 대한 관한 관해 따라"
     " 따른 통해 경우 경우에 안 못 잘 더 좀 다 모두 알려줘 알려주세요"
 )
+# A question's own endings behind a syllable with this final consonant, which is a part of them.
+_FUSED: Final = (("가요", 4), ("까", 8), ("까요", 8), ("니까", 17), ("니다", 17))
+_CLOSING: Final = ("인가요", "나요", "습니까", "습니다")
 _SUFFIXES: Final = frozenset(f"{_PARTICLES} {_ENDINGS}".split())
 _LONGEST: Final = max(map(len, _SUFFIXES))
 _WORDS: Final = frozenset(_FUNCTION.split())
@@ -64,7 +67,7 @@ def content_words(text: str) -> list[frozenset[str]]:
     out: list[frozenset[str]] = []
     for word in compatible(text).split():
         runs = (run for run in _RUN.findall(word) if not _asks_nothing(run))
-        out += [frozenset(query_terms_in_order(run[: stem_length(run)])) for run in runs]
+        out += [frozenset(query_terms_in_order(run[: asking_length(run)])) for run in runs]
         rest = [part for part in _RUN.sub(" ", word).split() if not _is_function(part)]
         out += [frozenset(query_terms(part)) for part in rest]
     return [word for word in dict.fromkeys(out) if word]
@@ -81,6 +84,25 @@ def _asks_nothing(run: str) -> bool:
 def query_terms_in_order(run: str) -> list[str]:
     """The bigrams of a Hangul run, repeats kept; a lone syllable is itself."""
     return [run] if len(run) == 1 else [run[at : at + 2] for at in range(len(run) - 1)]
+
+
+def asking_length(run: str) -> int:
+    """Syllables of a Hangul run before its ending, where a question's own endings may leave one
+    syllable, and take the one that they are fused into: 2 of `희귀한가요`, 1 of `색인가요`."""
+    kept = stem_length(run)
+    for ending, final in _FUSED:
+        before = len(run) - len(ending) - 1
+        if before >= 0 and run.endswith(ending) and _final(run[before]) == final:
+            kept = min(kept, before)
+    for ending in _CLOSING:
+        if run.endswith(ending):
+            kept = min(kept, len(run) - len(ending))
+    return max(kept, 1)
+
+
+def _final(syllable: str) -> int:
+    """The number of a syllable's final consonant (Unicode, section 3.12); 0 for none."""
+    return (ord(syllable) - 0xAC00) % 28
 
 
 def stem_length(run: str) -> int:

@@ -114,3 +114,24 @@ def test_nouns_that_begin_like_grammar_are_looked_for(noun: str) -> None:
 def test_a_question_word_that_nobody_wrote_weighs_little() -> None:
     query = analyse("숙박비가 얼마까지 되나")
     assert set(query.terms) - query.grammar == {"숙박", "박비"}
+
+
+@pytest.mark.parametrize(
+    ("word", "asked"),
+    [
+        ("희귀한가요", {"희귀"}),
+        ("필요한가요", {"필요"}),
+        ("어려운가요", {"어려"}),
+        ("곳인가요", {"곳"}),
+        ("높나요", {"높"}),
+        ("배울까요", {"배"}),
+        ("중요합니까", {"중요"}),
+        ("대중가요", {"대중", "중가", "가요"}),
+        ("국가", {"국가"}),
+        ("가요", {"가요"}),
+    ],
+)
+def test_an_ending_of_a_question_is_nothing_that_somebody_has_to_have_written(
+    word: str, asked: set[str]
+) -> None:
+    assert content_words(word) == [frozenset(asked)]
