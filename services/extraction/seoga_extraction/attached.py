@@ -51,7 +51,7 @@ def attachments(
                     # What a file says of itself as a whole has no other place here.
                     yield _note(f"{name}: {note}", name, path)
         except ExtractionFailed as error:
-            yield _unread(name, one, error.message, path)
+            yield _unread(name, one, error.message, path, whole=not said)
             if error.reason in _WAITING:
                 waiting = waiting or error
             continue
@@ -61,11 +61,14 @@ def attachments(
         raise waiting
 
 
-def _unread(name: str, one: Attached, why: str, path: tuple[str, ...]) -> Section:
+def _unread(
+    name: str, one: Attached, why: str, path: tuple[str, ...], whole: bool = True
+) -> Section:
+    """The note on an attachment of which nothing is read, or (not `whole`) not all."""
     # What libraries say in brackets names files of this machine.
     why = why.partition(" (")[0]
     size = f"{one.size} bytes" if one.size < 1024 else f"{one.size // 1024} KiB"
-    text = f"{name} ({one.kind}, {size}) is attached and not read: {why}"
+    text = f"{name} ({one.kind}, {size}) is attached and not read{'' if whole else ' whole'}: {why}"
     return _note(text.rstrip(".") + ".", name, path)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import re
 from collections.abc import Callable
 from email.mime.application import MIMEApplication
 from email.mime.base import MIMEBase
@@ -156,3 +157,42 @@ def test_bytes_of_no_charset_in_encoded_words_are_told(read: Reading) -> None:
     got = read("a.eml", f"From: a@b.c\nTo: d@e.f\nSubject: =?utf-8?B?{word}?=\n\ntext\n")
     assert got.info.title == KOREAN + "\ufffd"
     assert got.info.meta["note"].startswith("In the header Subject: 1 byte is not utf-8")
+
+
+def sent() -> bytes:
+    body = MIMEText(f"{KOREAN} " * 60, "plain", "utf-8")
+    notes = MIMEText(f"{KOREAN} " * 60, "plain", "utf-8")
+    notes.add_header("Content-Disposition", "attachment", filename="notes.txt")
+    return mail(body, notes)
+
+
+@pytest.mark.parametrize("part", [0.2, 0.3, 0.5, 0.6, 0.8, 0.97])
+def test_a_message_that_is_cut_off_gives_what_is_there_and_says_so(
+    events: Callable[..., Any], part: float
+) -> None:
+    whole = sent()
+    text, error = events("a.eml", whole[: int(len(whole) * part)])
+    assert KOREAN in text
+    assert not re.search(r"[A-Za-z0-9+/]{60}", text), "encoded text is no text"
+    assert (error.reason, "cut off" in error.message) == (Reason.CORRUPT, True)
+    text, error = events("a.eml", whole)
+    assert error is None
+    assert text.count(KOREAN) == 120
+
+
+def test_what_a_mailing_list_writes_below_base64_is_no_cut(events: Callable[..., Any]) -> None:
+    words = base64.b64encode(b"Words that matter.!").decode()
+    head = "From: a@b.c\nTo: d@e.f\nContent-Transfer-Encoding: base64\n\n"
+    text, error = events("a.eml", f"{head}{words}\n_____\nlist footer\n".encode())
+    assert "Words that matter.!" in text
+    assert error is None
+
+
+def test_an_attachment_that_is_read_in_part_says_so(events: Callable[..., Any]) -> None:
+    inner = sent()
+    part = MIMEApplication(inner[: len(inner) // 3], name="inner.eml")
+    part.add_header("Content-Disposition", "attachment", filename="inner.eml")
+    text, error = events("a.eml", mail(MIMEText("Outer words."), part))
+    assert KOREAN in text
+    assert "is attached and not read whole: The message is cut off" in text
+    assert error is None

@@ -109,11 +109,15 @@ def test_rtf_is_known_by_its_content(read: Reading) -> None:
     assert read("a.doc", rtf(b"x\\par")).info.format == "rtf"
 
 
-def test_deep_groups_are_refused_and_open_ones_end(read: Reading) -> None:
+def test_deep_groups_are_refused_and_open_ones_end(
+    read: Reading, events: Callable[..., Any]
+) -> None:
     with pytest.raises(ExtractionFailed) as failed:
         read("a.rtf", b"{\\rtf1" + b"{" * 100_000)
     assert failed.value.reason is Reason.TOO_LARGE
-    assert read("a.rtf", b"{\\rtf1 x{\\footnote y{\\b z").text == "x[^1]\n\n[^1]: yz"
+    text, error = events("a.rtf", b"{\\rtf1 x{\\footnote y{\\b z")
+    assert text == "x[^1]\n\n[^1]: yz"
+    assert (error.reason, "cut off" in error.message) == (Reason.CORRUPT, True)
 
 
 def test_broken_files_end_soon_without_another_error(read: Reading) -> None:

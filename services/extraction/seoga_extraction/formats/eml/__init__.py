@@ -12,13 +12,14 @@ from functools import partial
 from seoga.errors import ExtractionFailed, Reason
 from seoga.models import DocumentInfo, Section
 from seoga_extraction.attached import Attached, attachments
-from seoga_extraction.format import Format, Input, Outline, Parsed, under
+from seoga_extraction.format import Format, Input, Outline, Parsed, corrupt, under
 from seoga_extraction.formats.eml.parts import (
     Part,
     Sealed,
     body_of,
     charset_text,
     header,
+    is_cut,
     mend,
 )
 
@@ -73,6 +74,8 @@ def parse(source: Input) -> Parsed:
     files = [Attached(one.name, one.kind, len(one.data), partial(_data, one)) for one in attached]
     yield from attachments(source, files, outline)
     source.tell_cuts()
+    if is_cut(message):
+        raise corrupt("The message is cut off: what was read is all there is.")
 
 
 def _data(part: Part) -> bytes:

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import re
+from base64 import b64decode
 from collections.abc import Callable
 from dataclasses import dataclass
 from email import policy
-from email.errors import HeaderParseError
+from email.errors import (
+    CloseBoundaryNotFoundDefect,
+    HeaderParseError,
+    StartBoundaryNotFoundDefect,
+)
 from email.header import decode_header
 from email.message import Message
 from email.parser import BytesHeaderParser
@@ -21,6 +26,9 @@ MAX_DEPTH = 30
 _MESSAGE = "message/rfc822"
 _BODIES = ("text/plain", "text/html")
 _TAG = re.compile(r"<[^<>]*>")
+_NO_BASE64 = re.compile(r"[^A-Za-z0-9+/]+")
+# What the parser says of a part whose mark of the end, or of its first part, is missing.
+_ENDLESS = (CloseBoundaryNotFoundDefect, StartBoundaryNotFoundDefect)
 _STRUCTURE = re.compile(r"<(?:table|h[1-6]|[uo]l|pre)\b", re.I)
 
 
@@ -131,7 +139,7 @@ def _leaf(message: Message, form: bool) -> tuple[list[Part], list[Part]]:
     attached = message.get_content_disposition() == "attachment"
     if kind == _MESSAGE:
         return [], [_message(message)]
-    data = message.get_payload(decode=True)
+    data = payload(message)
     charset = str(message.get_content_charset() or "")
     # A picture that the page itself shows (a logo) is nothing that somebody attached.
     shown = kind.startswith("image/") and not attached and "Content-ID" in message
@@ -139,11 +147,38 @@ def _leaf(message: Message, form: bool) -> tuple[list[Part], list[Part]]:
     flow = ""
     if str(message.get_param("format", "")).lower() == "flowed":
         flow = "delsp" if str(message.get_param("delsp", "")).lower() == "yes" else "flowed"
-    part = Part(kind, name, charset, data if isinstance(data, bytes) else b"", flow)
+    part = Part(kind, name, charset, data, flow)
     # A page with a name beside the text is a file that the mailer shows in place.
     if attached or kind not in _BODIES or (name and not form):
         return [], [part]
     return [part], []
+
+
+def payload(message: Message) -> bytes:
+    """The bytes of a leaf; of base64 that breaks off, those before the cut."""
+    if signs := _broken_off(message):
+        return b64decode(signs[:-1] if len(signs) % 4 == 1 else signs + "=" * (-len(signs) % 4))
+    data = message.get_payload(decode=True)
+    return data if isinstance(data, bytes) else b""
+
+
+def is_cut(message: Message) -> bool:
+    """Whether a part has no end, or ends within the letters of base64."""
+    return any(
+        _broken_off(part) or any(isinstance(one, _ENDLESS) for one in part.defects)
+        for part in message.walk()
+    )
+
+
+def _broken_off(part: Message) -> str:
+    """The signs of base64 that ends within a group of four; "" for what does not."""
+    named = str(part.get("Content-Transfer-Encoding", "")).strip().lower()
+    if named != "base64" or part.is_multipart():
+        return ""
+    # What mailing lists write below it is none of it.
+    signs, end, _ = str(part.get_payload()).partition("=")
+    signs = _NO_BASE64.sub("", signs)
+    return "" if end or len(signs) % 4 == 0 else signs
 
 
 def _best(forms: list[list[Part]]) -> list[Part]:

@@ -19,6 +19,8 @@ def parse(source: Input) -> Parsed:
     yield DocumentInfo("rtf", document.info.get("title", "") or document.title, meta)
     yield from document.sections
     yield from margins(document.margins)
+    if not document.ends and not cuts:
+        raise corrupt("The RTF document is cut off: what was read is all there is.")
     if cuts:
         raise corrupt("The RTF document breaks off inside a picture: what stood behind it is lost.")
 

@@ -47,6 +47,8 @@ class Document:
     margins: list[Note] = field(default_factory=list)
     info: dict[str, str] = field(default_factory=dict)
     title: str = ""
+    # Whether all groups are closed.
+    ends: bool = True
     # Where bytes are none of their charset, and the last such charset.
     lost: int = 0
     charset: str = ""
@@ -98,6 +100,7 @@ class Reader:
         }
         for token in tokens:
             kinds[token.kind](token)
+        self._out.ends = not self._stack
         while self._stack:
             self._close(Token("}"))
         self._decode()
