@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import secrets
 import time
 from collections.abc import Callable
@@ -10,8 +11,9 @@ from hashlib import blake2b
 from typing import Any, Final
 
 import stamina
+from stamina.instrumentation import RetryDetails, set_on_retry_hooks
 
-from seoga import metrics
+from seoga import logs, metrics
 from seoga_embedding.provider import Call, Endpoint, RemoteInfo
 from seoga_embedding.remote import gate as gates
 from seoga_embedding.remote.faults import CallFailed, NotMade, Trouble
@@ -23,6 +25,11 @@ TRIES: Final = FAILURES
 _LONGEST_PAUSE_S: Final = 8.0
 # What a caller may have to wait altogether: less than the read time-out of the service's client.
 _PATIENCE_S: Final = 300.0
+
+# What of an error's message is ours: up to the status, or to what was said.
+_OWN_WORDS: Final = re.compile(r"answered HTTP \d+|[^:]*")
+
+log = logs.get("embedding")
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +110,7 @@ class Caller:
         try:
             return self.wire.fetch(ready), time.monotonic() - started
         except CallFailed as error:
-            outcome = error.trouble.value
+            outcome, error.provider = error.trouble.value, name
             raise
         finally:
             metrics.PROVIDER_CALLS.labels(name, outcome).inc()
@@ -125,6 +132,23 @@ class Caller:
         )
         named.key_name = self.endpoint.key_name
         return named
+
+
+def _tell(details: RetryDetails) -> None:
+    """One line a try that follows. What a provider says is left out: it may repeat what it was
+    sent."""
+    error = details.caused_by
+    if isinstance(error, CallFailed):
+        log.warning(
+            "a call to a provider is tried again",
+            provider=error.provider,
+            reason="".join(_OWN_WORDS.findall(error.message)[:1]),
+            wait_s=round(details.wait_for, 1),
+        )
+
+
+# The library has lines of its own, with what it was called with.
+set_on_retry_hooks([_tell])
 
 
 def _doubted(ask: Callable[[Effort], object]) -> None:

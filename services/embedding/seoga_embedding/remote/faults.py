@@ -60,7 +60,7 @@ class CallFailed(Exception):
         super().__init__(message)
         self.trouble, self.message, self.hint = trouble, message, hint
         self.wait_s, self.at = wait_s, at
-        self.key_name = ""
+        self.key_name = self.provider = ""
         # A page that says "forbidden": a firewall's, it may be, about what is sent.
         self.page = False
 
