@@ -67,7 +67,7 @@ def size(text: str) -> int:
 
 def cut(text: str, budget: int = BUDGET_BYTES) -> str:
     """The longest beginning that fits `budget` bytes, on a character border."""
-    data = text.encode("utf-8")
+    data = text.encode("utf-8", "surrogatepass")
     return text if len(data) <= budget else data[:budget].decode("utf-8", "ignore")
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from seoga.errors import StorageError
 from seoga.storage.database import open_reader, open_writer, transaction
 from seoga.storage.migrate import schema_version
+from seoga.storage.samefile import Identity, identity
 
 if TYPE_CHECKING:
     import sqlite3
@@ -54,6 +55,7 @@ class EmbeddingStore:
         self._path = base / FILE
         self._read_only = read_only
         self._conn: sqlite3.Connection | None = None
+        self._file: Identity | None = None
         self._lock = threading.Lock()
         self._written = 0
 
@@ -61,16 +63,21 @@ class EmbeddingStore:
     def opened(self) -> Iterator[sqlite3.Connection]:
         """The connection, for one thread at a time."""
         with self._lock:
+            if self._conn is not None and identity(self._path) != self._file:
+                # It was moved or replaced: what is kept in the old one is lost with this process.
+                self._conn.close()
+                self._conn = None
             if self._conn is None:
                 try:
                     opener = open_reader if self._read_only else open_writer
                     self._conn = opener(self._path, "embedding")
                 except OSError as error:
                     raise StorageError(f"{self._path}: {error.strerror or error}") from error
+                self._file = identity(self._path)
             yield self._conn
 
     def _nothing(self) -> bool:
-        return self._read_only and self._conn is None and not self._path.exists()
+        return self._read_only and not self._path.exists()
 
     def profiles(self, model: str) -> dict[int, Profile]:
         """The profiles of a model by bucket."""

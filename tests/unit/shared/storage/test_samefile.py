@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import tempfile
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 
 from seoga.errors import LeaseLost, StorageError
 from seoga.storage.database import connect, open_writer, transaction
+from seoga.storage.embedding import FILE, EmbeddingStore
 from seoga.storage.jobs import Queue
 from seoga.storage.leases import WORKER, Lease
 
@@ -25,8 +27,7 @@ def queue(tmp_path: Path) -> Iterator[Queue]:
 
 def move_away(path: Path) -> Path:
     """As the hint of a damaged queue says: with what lies beside it."""
-    away = path.parent.parent / "away"
-    away.mkdir()
+    away = Path(tempfile.mkdtemp(dir=path.parent.parent))
     for ending in ENDINGS:
         beside = path.with_name(path.name + ending)
         if beside.exists():
@@ -103,6 +104,21 @@ def test_a_worker_of_the_old_file_neither_takes_nor_ends_anything_in_the_new_one
             assert lease.lost
             assert not lease.renew()
             assert queue.take(successor) is not None
+
+
+def test_answers_that_were_paid_for_are_kept_in_the_file_that_is_there(tmp_path: Path) -> None:
+    base = tmp_path / "base"
+    with closing(EmbeddingStore(base)) as store:
+        store.save_context("before", "context", "words")
+        away = move_away(base / FILE)
+        assert store.context("before") is None
+        store.save_context("after", "context", "words")
+        with closing(EmbeddingStore(base, read_only=True)) as reader:
+            assert reader.context("after") == ("context", "words")
+            move_away(base / FILE)
+            assert reader.context("after") is None
+    with closing(EmbeddingStore(away.parent, read_only=True)) as old:
+        assert old.context("before") == ("context", "words")
 
 
 def test_a_run_writes_nothing_more_into_an_index_that_was_replaced(tmp_path: Path) -> None:
