@@ -37,6 +37,7 @@ _SIGNATURES: tuple[tuple[int, bytes, str], ...] = (
     (0, b"8BPS\x00\x01", "a Photoshop image"),
     (0, b"\x00\x00\x01\x00", "a Windows icon (.ico)"),
     (0, b"\x1aE\xdf\xa3", "WebM or Matroska"),
+    (0, b"\x78\x9f\x3e\x22", "an Outlook attachment (winmail.dat)"),
     (0, b"HWP Document File V3", "an HWP 3 document"),
     (0, b"%!PS", "PostScript"),
     (0, b"SQLite format 3\x00", "an SQLite database"),
@@ -61,8 +62,19 @@ _ZIP_MEMBERS = (
     ("AndroidManifest.xml", "an Android package"),
     ("META-INF/MANIFEST.MF", "a Java archive"),
 )
+_FLAT_OPC = b"http://schemas.microsoft.com/office/2006/xmlPackage"
+_OPEN_DOCUMENTS = {
+    b"spreadsheet": "an OpenDocument spreadsheet (.ods)",
+    b"presentation": "an OpenDocument presentation (.odp)",
+    b"graphics": "an OpenDocument drawing (.odg)",
+}
 # What a person can do with some of them.
 _WAYS_OUT = {
+    "an OpenDocument spreadsheet (.ods)": "Save it as .xlsx.",
+    "an OpenDocument presentation (.odp)": "Save it as .pptx or PDF.",
+    "an OpenDocument drawing (.odg)": "Save it as PDF.",
+    "an Outlook attachment (winmail.dat)": "Send the message as HTML or plain text.",
+    "an Office document in one XML file": "Save it as .docx or .pptx.",
     "an HWP 3 document": "Save it as HWPX in Hancom Office.",
     "a zip archive": "Unpack it into the source.",
     "a tar archive": "Unpack it into the source.",
@@ -110,7 +122,7 @@ def choose(source: Input, known: Sequence[Format]) -> Format:
     for one in known:
         if not one.text and one.sniff is not None and one.sniff(source):
             return one
-    _refuse_known(source)
+    _refuse_known(source, known)
     if not is_text(source.head):
         raise _unreadable(source, known)
     return _text_format(source, [one for one in known if one.text])
@@ -158,16 +170,23 @@ def _text_format(source: Input, known: Sequence[Format]) -> Format:
     return plain
 
 
-def _refuse_known(source: Input) -> None:
+def _refuse_known(source: Input, known: Sequence[Format]) -> None:
     head = source.head
     if source.is_compound:
         _refuse_ole(source)
     if source.is_zip:
         names = source.archive.names
+        kind = source.archive.read("mimetype").partition(b"opendocument.")[2].partition(b"-")[0]
+        if named := _OPEN_DOCUMENTS.get(kind.strip()):
+            raise _unsupported(named)
         for start, what in _ZIP_MEMBERS:
             if any(name.startswith(start) for name in names):
                 raise _unsupported(what)
+        if misnamed := _misnamed(source, known):
+            raise misnamed
         raise _unsupported("a zip archive")
+    if head.lstrip(b"\xef\xbb\xbf").startswith(b"<?xml") and _FLAT_OPC in head[:4096]:
+        raise _unsupported("an Office document in one XML file")
     for offset, mark, what in _SIGNATURES:
         if head[offset : offset + len(mark)] == mark:
             raise _unsupported(what)
@@ -193,6 +212,15 @@ def _unsupported(what: str) -> ExtractionFailed:
 
 
 def _unreadable(source: Input, known: Sequence[Format]) -> ExtractionFailed:
+    return _misnamed(source, known) or ExtractionFailed(
+        "The file is binary data of an unknown kind.",
+        "Exclude it from the source.",
+        Reason.BINARY,
+    )
+
+
+def _misnamed(source: Input, known: Sequence[Format]) -> ExtractionFailed | None:
+    """The error of a file whose name promises a format that its content is not of."""
     for one in known:
         if not one.text and source.extension in one.extensions:
             return ExtractionFailed(
@@ -200,8 +228,4 @@ def _unreadable(source: Input, known: Sequence[Format]) -> ExtractionFailed:
                 "Replace the file by a whole copy.",
                 Reason.CORRUPT,
             )
-    return ExtractionFailed(
-        "The file is binary data of an unknown kind.",
-        "Exclude it from the source.",
-        Reason.BINARY,
-    )
+    return None

@@ -51,9 +51,12 @@ def lacks(_: Mapping[str, Any]) -> str:
     return "" if program() else "LibreOffice is not installed"
 
 
-def converted(path: Path, target: str, folder: Path, limits: Limits) -> Path | None:
+def converted(
+    path: Path, target: str, folder: Path, limits: Limits, reading: str = ""
+) -> Path | None:
     """The file at `path` as a file of the extension `target` in `folder`, None when LibreOffice
-    cannot read it. `folder` is empty, and the caller's to remove.
+    cannot read it. `folder` is empty, and the caller's to remove; `reading` names the filter to
+    read with, where the content alone does not.
 
     Raises TimeoutError after most of the time that a file may take.
     """
@@ -67,6 +70,7 @@ def converted(path: Path, target: str, folder: Path, limits: Limits) -> Path | N
             *(str(limits.memory_mb * _MAPPED * MIB // 1024), str(limits.memory_mb * MIB // 1024)),
             *(program(), f"-env:UserInstallation={(folder / 'profile').as_uri()}", "--headless"),
             *("--norestore", "--nolockcheck", "--nodefault", "--nologo", "--nofirststartwizard"),
+            *((f"--infilter={reading}",) if reading else ()),
             *("--convert-to", target, "--outdir", str(out), str(path)),
         ],
         stdin=subprocess.PIPE,

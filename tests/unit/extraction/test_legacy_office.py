@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import re
 import shutil
@@ -9,6 +10,7 @@ import signal
 import struct
 import subprocess
 import sys
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -214,3 +216,75 @@ def test_altered_old_files_are_text_or_corrupt(attempt: Any, handed: Path, tmp_p
         got = attempt("a.doc", path)
         assert got.reason in (None, Reason.CORRUPT, Reason.ENCRYPTED), got.message
         assert got.seconds < 60
+
+
+SHEET = """<?xml version="1.0"?><?mso-application progid="Excel.Sheet"?>
+<Workbook xmlns="urn:schemas-microsoft-com:office:spreadsheet"
+ xmlns:ss="urn:schemas-microsoft-com:office:spreadsheet"><Worksheet ss:Name="재고"><Table>
+<Row><Cell><Data ss:Type="String">이름</Data></Cell>
+<Cell><Data ss:Type="String">값</Data></Cell></Row>
+<Row><Cell><Data ss:Type="String">나사</Data></Cell>
+<Cell><Data ss:Type="Number">3</Data></Cell></Row>
+</Table></Worksheet></Workbook>"""
+WORD = """<?xml version="1.0"?><w:wordDocument
+ xmlns:w="http://schemas.microsoft.com/office/word/2003/wordml"><w:body><w:p><w:r><w:t>본문 글</w:t>
+</w:r></w:p></w:body></w:wordDocument>"""
+OPEN = """<office:document xmlns:office="urn:oasis:names:tc:opendocument:xmlns:office:1.0"
+ xmlns:text="urn:oasis:names:tc:opendocument:xmlns:text:1.0" office:version="1.3"
+ office:mimetype="application/vnd.oasis.opendocument.text"><office:body><office:text>
+<text:p>본문 글</text:p></office:text></office:body></office:document>"""
+
+
+@needs_libreoffice
+@pytest.mark.parametrize(
+    ("name", "xml", "becomes", "said"),
+    [
+        ("a.xls", SHEET, "xlsx", "| 나사 | 3 |"),
+        ("a.xml", SHEET, "xlsx", "| 나사 | 3 |"),
+        ("a.doc", WORD, "docx", "본문 글"),
+        ("a.fodt", OPEN, "odt", "본문 글"),
+    ],
+)
+def test_an_office_file_that_is_one_xml_file_is_read_as_what_it_shows(
+    read: Reading, name: str, xml: str, becomes: str, said: str
+) -> None:
+    got = read(name, xml)
+    assert got.info.format == becomes
+    assert said in got.text
+    assert "urn:" not in got.text
+
+
+@pytest.mark.usefixtures("without")
+@pytest.mark.parametrize("xml", [SHEET, WORD, OPEN])
+def test_without_libreoffice_an_office_file_in_xml_says_what_it_is(read: Reading, xml: str) -> None:
+    error = refused(read, "a.xls", xml.encode())
+    assert (error.reason, " XML" in error.message) == (Reason.UNSUPPORTED, True)
+
+
+def test_a_package_in_one_xml_file_is_refused_by_name(read: Reading) -> None:
+    package = "http://schemas.microsoft.com/office/2006/xmlPackage"
+    error = refused(
+        read, "a.xml", f'<?xml version="1.0"?><p:package xmlns:p="{package}"/>'.encode()
+    )
+    assert (error.reason, error.hint) == (Reason.UNSUPPORTED, "Save it as .docx or .pptx.")
+
+
+@pytest.mark.parametrize(("kind", "ending"), [("spreadsheet", ".xlsx"), ("presentation", ".pptx")])
+def test_other_open_documents_are_named_with_the_way_out(
+    read: Reading, kind: str, ending: str
+) -> None:
+    held = io.BytesIO()
+    with zipfile.ZipFile(held, "w") as package:
+        package.writestr("mimetype", f"application/vnd.oasis.opendocument.{kind}")
+        package.writestr("content.xml", "<a/>")
+    error = refused(read, "a.ods", held.getvalue())
+    assert kind in error.message
+    assert ending in error.hint
+
+
+@pytest.mark.usefixtures("without")
+def test_other_xml_and_pages_that_speak_of_office_are_none(read: Reading) -> None:
+    for xml in (f"<notes>{SHEET[120:160]}</notes>", "<Workbook><a>b</a></Workbook>"):
+        assert read("a.xml", xml).info.format == "code"
+    page = '<html xmlns:x="urn:schemas-microsoft-com:office:excel"><body><p>글</p></body></html>'
+    assert read("a.xls", page).text == "글"

@@ -1,7 +1,9 @@
-"""Office files of 97 to 2003 (.doc, .xls, .ppt): converted by LibreOffice, then read."""
+"""Office files of 97 to 2003 (.doc, .xls, .ppt), and those that are one XML file: converted by
+LibreOffice, then read."""
 
 from __future__ import annotations
 
+import re
 import shutil
 import tempfile
 from collections.abc import Mapping
@@ -24,6 +26,8 @@ class _Kind:
     ending: str
     target: str
     package: str
+    # The filter of LibreOffice, where it would take the file for plain text.
+    reading: str = ""
 
 
 _LIBRE = "libreoffice"
@@ -33,6 +37,42 @@ _KINDS = (
     _Kind("Workbook", "an Excel 97 file", ".xls", "xlsx", f"{_LIBRE}-calc-nogui"),
     _Kind("Book", "an Excel 95 file", ".xls", "xlsx", f"{_LIBRE}-calc-nogui"),
 )
+# One file of XML, by what its first element says: as Excel and Word save it, and many programs that
+# export for them under the names .xls and .doc.
+_ROOT = re.compile(
+    rb"(?:\xef\xbb\xbf)?\s*(?:<\?[^>]*\?>\s*|<!--.*?-->\s*)*(<(?:\w+:)?(\w+)\s[^>]*>)", re.DOTALL
+)
+_OPEN = b"application/vnd.oasis.opendocument."
+_FLAT = {
+    (b"Workbook", b"urn:schemas-microsoft-com:office:spreadsheet"): replace(
+        _KINDS[2],
+        called="an Excel 2003 workbook in XML",
+        ending=".xml",
+        reading="MS Excel 2003 XML",
+    ),
+    (b"wordDocument", b"http://schemas.microsoft.com/office/word/2003/wordml"): replace(
+        _KINDS[0], called="a Word 2003 document in XML", ending=".xml", reading="MS Word 2003 XML"
+    ),
+    (b"document", _OPEN + b"text"): replace(
+        _KINDS[0],
+        called="an OpenDocument text in one XML file",
+        ending=".fodt",
+        target="odt",
+        reading="OpenDocument Text Flat XML",
+    ),
+    (b"document", _OPEN + b"spreadsheet"): replace(
+        _KINDS[2],
+        called="an OpenDocument spreadsheet in one XML file",
+        ending=".fods",
+        reading="OpenDocument Spreadsheet Flat XML",
+    ),
+    (b"document", _OPEN + b"presentation"): replace(
+        _KINDS[1],
+        called="an OpenDocument presentation in one XML file",
+        ending=".fodp",
+        reading="OpenDocument Presentation Flat XML",
+    ),
+}
 # Excel encrypts with it what may be read by everybody but not changed, and asks for nothing.
 _EXCELS_OWN = "VelvetSweatshop"
 
@@ -43,7 +83,7 @@ def parse(source: Input) -> Parsed:
     Raises ExtractionFailed: unsupported without LibreOffice, encrypted, corrupt, timeout.
     """
     kind = _kind(source)
-    if kind is None or not source.compound:
+    if kind is None or (source.is_compound and not source.compound):
         raise corrupt("The Office file is damaged or cut off.")
     if not soffice.program():
         raise ExtractionFailed(
@@ -70,7 +110,7 @@ def parse(source: Input) -> Parsed:
 
 def _converted(source: Input, kind: _Kind, given: Path, folder: Path) -> Path:
     try:
-        made = soffice.converted(given, kind.target, folder, source.limits)
+        made = soffice.converted(given, kind.target, folder, source.limits, kind.reading)
     except TimeoutError as error:
         raise ExtractionFailed(
             f"LibreOffice did not convert the {kind.ending} file in time.",
@@ -143,6 +183,8 @@ def _fits(office: Any, password: str) -> bool:
 
 def _kind(source: Input) -> _Kind | None:
     """By the streams of its root; where a cut lost their list, by their names anywhere."""
+    if not source.is_compound:
+        return _flat(source)
     roots = source.compound
     for kind in _KINDS:
         if kind.stream.lower() in roots:
@@ -152,9 +194,18 @@ def _kind(source: Input) -> _Kind | None:
     return next((one for one in _KINDS[:3] if source.holds(one.stream.encode("utf-16-le"))), None)
 
 
+def _flat(source: Input) -> _Kind | None:
+    """What kind of Office file an XML file is, by its first element."""
+    found = _ROOT.match(source.head)
+    if found is None:
+        return None
+    kinds = (kind for (name, says), kind in _FLAT.items() if name == found[2] and says in found[1])
+    return next(kinds, None)
+
+
 def sniff(source: Input) -> bool:
-    """A compound file with the main stream of one of the old formats."""
-    return source.is_compound and _kind(source) is not None
+    """A compound file with the main stream of one of the old formats, or an Office file in XML."""
+    return _kind(source) is not None
 
 
 def check(options: Mapping[str, Any]) -> dict[str, Any]:
@@ -172,4 +223,5 @@ FORMAT = Format(
     nests=True,
     check=check,
     lacks=soffice.lacks,
+    version="2",
 )
