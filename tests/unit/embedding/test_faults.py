@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import time
+from base64 import b64encode, urlsafe_b64encode
+from collections.abc import Callable
 from email.utils import formatdate
 from pathlib import Path
 from typing import Any
@@ -76,6 +78,47 @@ def test_nothing_like_a_key_is_passed_on(text: str) -> None:
 )
 def test_no_part_of_a_key_that_tells_something_is_passed_on(said: str, shown: str) -> None:
     assert safe(said, "Zq8rT-4kP0w9") == shown
+
+
+@pytest.mark.parametrize("user", ["", "a", "ab", "user:", "someone@example.org:"])
+@pytest.mark.parametrize("encode", [b64encode, urlsafe_b64encode])
+def test_a_key_in_base64_is_not_passed_on_whatever_stands_before_it(
+    user: str, encode: Callable[[bytes], bytes]
+) -> None:
+    key = "Zq8?T~4kP0w9>xy~?"
+    sent = encode(f"{user}{key}:more".encode()).decode()
+    shown = safe(f"the header 'Authorization: Basic {sent}' is wrong", key)
+    assert shown.startswith("the header 'Authorization: Basic ")
+    assert "…" in shown
+    left = shown.removesuffix("' is wrong").rpartition("Basic ")[2].replace("…", "")
+    # What is left is of the user, of what follows, and of the bytes that they share with the key.
+    assert len(left) <= len(sent) - len(encode(key.encode()).rstrip(b"=")) + 6
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "GET /v1?k=Zq8rT%2D4kP0w9%2B HTTP",
+        "GET /v1?k=%5A%71%38%72%54%2d%34%6b%50%30%77%39%2b HTTP",
+        "GET /v1?k=Zq8rT&#45;4kP0w9&#x2B; HTTP",
+    ],
+)
+def test_a_key_in_codes_is_not_passed_on(said: str) -> None:
+    assert safe(said, "Zq8rT-4kP0w9+") == "GET /v1?k=… HTTP"
+    assert safe("100%25 of it, 7 % of &#9;that", "Zq8rT-4kP0w9+") == "100%25 of it, 7 % of &#9;that"
+
+
+def test_of_a_masked_key_no_more_than_its_ends_is_passed_on() -> None:
+    assert safe("key sk-ab...wxyz is wrong", "sk-abcdefghijklmnopqrstuvwxyz") == "key … is wrong"
+    assert safe("key Zq8r****P0w9 is wrong", "Zq8rT-4kP0w9") == "key Zq8r****P0w9 is wrong"
+    assert safe("key Zq8rT-4k***P0w9", "Zq8rT-4kP0w9") == "key …***P0w9"
+
+
+def test_looking_for_a_key_in_a_long_answer_takes_no_long_time() -> None:
+    started = time.process_time()
+    for _ in range(20):
+        safe("Zq8rT-4 %5A" * 2000, "Zq8rT-4kP0w9" * 10)
+    assert time.process_time() - started < 2
 
 
 def test_a_short_key_is_left_out_as_a_whole() -> None:

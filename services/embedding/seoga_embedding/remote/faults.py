@@ -104,6 +104,7 @@ class Reply:
 _KEYS = re.compile(
     r"(?i)(?:bearer\s+|\b(?:sk|gsk|pk|key|xai|hf)[-_]|AIza)[A-Za-z0-9_\-*.]{6,}|[A-Za-z0-9+/_-]{32,}"
 )
+_LOOKED_AT: Final = 4000
 _QUOTA = re.compile(r"(?i)insufficient_quota|billing|credit|spend_limit|quota_exceeded|payment")
 _AUTH = re.compile(
     r"(?i)api[ _-]?key[ _](?:not|in)[ _]?valid|invalid[ _]api[ _]key|api_key_invalid"
@@ -241,6 +242,8 @@ def _is_number(value: str) -> bool:
 
 def safe(text: str, key: str) -> str:
     """At most 200 characters of what a provider said, one line, without anything like a key."""
+    # Far more than is shown: looking for a key takes its time.
+    text = " ".join(text.split())[:_LOOKED_AT]
     if key:
         text = text.replace(key, "…")
     words = " ".join(without(_KEYS.sub("…", text), key).split())

@@ -30,8 +30,11 @@ class Login:
 
     def redacted(self, text: str) -> str:
         """The text without the key, in any form in which it is sent, and without parts of it."""
-        for secret in (self.key, self.basic) if self.key else ():
-            text = without(text.replace(secret, "***"), secret)
+        secrets = (self.basic, self.key) if self.key else ()
+        for secret in secrets:
+            text = text.replace(secret, "***")
+        for secret in secrets:
+            text = without(text, secret)
         return text
 
     def refused(self, by: str, how: str) -> Refused:
