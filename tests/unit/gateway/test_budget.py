@@ -213,6 +213,7 @@ values = st.recursive(
 )
 
 
+@tried(deadline=None)
 @given(values, st.integers(3000, 6000))
 def test_any_value_is_shortened_to_a_budget_and_keeps_its_kind(value: Any, budget: int) -> None:
     shown = fitted([value] * 3, budget, fields=3)
@@ -220,6 +221,7 @@ def test_any_value_is_shortened_to_a_budget_and_keeps_its_kind(value: Any, budge
     assert json_size([value] * 3) > budget or shown == [value] * 3
 
 
+@tried(deadline=None)
 @given(st.integers(0, BUDGET_BYTES), st.text(max_size=20), st.sampled_from(ROOMY))
 def test_a_text_that_is_cut_leaves_no_fence_open(before: int, title: str, mark: str) -> None:
     text = f"{'a' * before}\n{NOTICE}\n" + passage(mark * 30_000, {"title": title})
