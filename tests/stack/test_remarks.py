@@ -49,6 +49,7 @@ RETIRED = {
     "directive.rst": RST.format(".. deprecated:: 2.1\n   Use :doc:`new` instead."),
     "directive-above.rst": f".. deprecated:: 2.1\n\n{RST.format('')}",
     "directive-label.rst": ".. _secret:\n\n" + RST.format(".. module:: a\n\n.. deprecated:: 3.2"),
+    "mark.md": f"# DEPRECATED\n\n{TEXT}",
     "remark.rst": f".. status: superseded by new.md\n\n{RST.format('')}",
 }
 LIVING = {
@@ -74,6 +75,9 @@ LIVING = {
     "tag-noun.md": tagged("개인정보", "폐기", title="문서 관리") + "\n문서를 폐기하는 절차.\n",
     "keywords.md": f"---\nkeywords: [guide, deprecated]\n---\n{TEXT}",
     "keywords.html": PAGE.format('<meta name="keywords" content="guide, deprecated">', ""),
+    "title.md": f"# Archived\n\n{BODY}\n## 2010\n\nThe list of that year.\n",
+    "title-korean.md": f"# 폐기\n\n{BODY}",
+    "title.rst": f"Deprecated\n==========\n\n{BODY}",
     "added.rst": RST.format(".. versionadded:: 2.1"),
     "below.rst": RST.format(f"{BODY}\n.. deprecated:: 2.1"),
     "section.rst": RST.format("") + "\nLoad\n----\n\n.. deprecated:: 2.1\n\nText.\n",

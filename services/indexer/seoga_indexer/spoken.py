@@ -50,11 +50,13 @@ def of_title(title: str) -> Iterator[tuple[str, str]]:
         yield "status", next(filter(None, found.groups())).casefold()
 
 
-def of_line(line: str, text: str) -> Iterator[tuple[str, str]]:
+def of_line(line: str, text: str, title: bool = False) -> Iterator[tuple[str, str]]:
     """Statements of a line of a document's top: a status alone, or a sentence about itself. `text`:
-    the same without marks before it."""
+    the same without marks before it. The `title` of a document may be such a word because all of it
+    is about that."""
     if found := _ALONE.fullmatch(line[:80]):
-        yield "status", found[1].casefold()
+        if not title:
+            yield "status", found[1].casefold()
     elif found := _BANNER.match(line) or _SAYS.match(text):
         yield "status", found[1].strip(" *_")
         if look := _LOOK.search(found[2]):

@@ -15,7 +15,7 @@ from seoga.search.statuses import Standing, status_of
 from seoga.storage.records import SIDECAR
 from seoga_indexer import spoken, tagged
 
-STATEMENTS_VERSION: Final = "9"
+STATEMENTS_VERSION: Final = "10"
 # Bounds: statements are short and stand at the top, whatever a hostile file says.
 MOST: Final = 24
 LONGEST: Final = 300
@@ -244,8 +244,11 @@ def _preamble(sections: Sequence[Section]) -> Iterator[tuple[str, str]]:
         if section.kind is SectionKind.TABLE:
             yield from _of_table(lines)
             continue
+        # A heading with others of its rank below it is a mark, not the title.
+        below = sections[at + 1 : _PREAMBLE_SECTIONS]
+        title = 0 < section.level < min((one.level for one in below if one.level), default=9)
         for line in lines:
-            yield from _said(line)
+            yield from _said(line, title)
         if left <= 0:
             return
 
@@ -268,7 +271,7 @@ def _of_table(lines: Sequence[str]) -> Iterator[tuple[str, str]]:
             yield from _pair(_plain(row[0][:60]), row[1])
 
 
-def _said(line: str) -> Iterator[tuple[str, str]]:
+def _said(line: str, title: bool = False) -> Iterator[tuple[str, str]]:
     if found := _LINE.match(line) or _BRACKETED.match(line):
         said = _pair(_plain(found[1]), found[2].rstrip("* "))
         # "Expires: …" at the top of a text may be said of anything.
@@ -277,7 +280,7 @@ def _said(line: str) -> Iterator[tuple[str, str]]:
     if _RELATION.match(text):
         yield "line", text
     else:
-        yield from spoken.of_line(line, text)
+        yield from spoken.of_line(line, text, title)
 
 
 def _bare(line: str) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -19,14 +21,25 @@ from seoga.cli.output import emit, say, show, show_text
 from seoga.cli.targets import chosen_kbs
 
 if TYPE_CHECKING:
+    from seoga.kb import Kb
     from seoga.models import Hit
-    from seoga.search.engine import SearchAnswer
+    from seoga.search.engine import SearchAnswer, SearchRequest
+    from seoga.settings import Settings
 
 
 Exclude = Annotated[
     str, typer.Option("--exclude", help="Path segments to leave out, comma separated.")
 ]
 Label = Annotated[str, typer.Option("--label", help="Only these sources, comma separated.")]
+Glob = Annotated[str, typer.Option("--glob", help="Only paths like this, e.g. 'docs/**/*.md'.")]
+FileTypes = Annotated[
+    str, typer.Option("--type", help="Only these extensions or formats, comma separated.")
+]
+After = Annotated[str, typer.Option("--after", help="Only documents changed since (ISO date).")]
+Before = Annotated[
+    str, typer.Option("--before", help="Only documents changed until then (ISO date).")
+]
+Lang = Annotated[str, typer.Option("--lang", help="Only passages in this language: ko or en.")]
 SearchAll = Annotated[
     bool, typer.Option("--all", help="Show what is retired or excluded by default, too.")
 ]
@@ -70,6 +83,11 @@ def search(
     threshold: Threshold = None,
     exclude: Exclude = "",
     label: Label = "",
+    glob: Glob = "",
+    types: FileTypes = "",
+    after: After = "",
+    before: Before = "",
+    lang: Lang = "",
     search_all: SearchAll = False,
     include_superseded: Superseded = False,
     include_excluded: Excluded = False,
@@ -81,7 +99,6 @@ def search(
 ) -> int:
     """Search; every hit says why it is there and where it stands."""
     from seoga.search.engine import SearchRequest
-    from seoga.search.engine import search as ask
 
     chosen = chosen_settings(base_path)
     kbs = chosen_kbs(chosen.base_path, path, config)
@@ -90,25 +107,30 @@ def search(
         top_k=kbs[0].config.search.top_k if top_k is None else top_k,
         mode=mode,
         threshold=threshold,
-        labels=_names(label),
-        exclude=_names(exclude),
         search_all=search_all,
         include_superseded=include_superseded,
         include_excluded=include_excluded,
-        as_of=as_of,
         explain=explain,
         rerank=rerank,
     )
-    with opened_stack(chosen) as stack:
-        # Words alone need no model: it is not even opened for them.
-        models = mode != "bm25" or any(kb.rerank_spec().provider for kb in kbs)
-        embedding = stack.embedding if models else None
-        answer = ask(kbs, request, embedding)
+    request = replace(request, labels=_names(label), exclude=_names(exclude), as_of=as_of)
+    request = replace(request, path_glob=glob, file_types=_names(types), lang=lang)
+    request = replace(request, modified_after=after, modified_before=before)
+    answer = _answer(chosen, kbs, request)
     if as_json:
         emit(answer.to_json())
     else:
         _show(answer, full)
     return 0
+
+
+def _answer(chosen: Settings, kbs: Sequence[Kb], request: SearchRequest) -> SearchAnswer:
+    from seoga.search.engine import search as ask
+
+    with opened_stack(chosen) as stack:
+        # Words alone need no model: it is not even opened for them.
+        models = request.mode != "bm25" or any(kb.rerank_spec().provider for kb in kbs)
+        return ask(kbs, request, stack.embedding if models else None)
 
 
 def hit_lines(hit: Hit, full: bool = True) -> list[str]:

@@ -128,3 +128,30 @@ def test_search_without_any_knowledge_base_says_how_to_make_one(seoga: Any) -> N
     done = seoga("search", "x")
     assert done.code == 1
     assert "seoga index" in done.err
+
+
+@pytest.mark.parametrize(
+    ("option", "found"),
+    [
+        ("--glob=*.md", ["errors.md"]),
+        ("--glob=archive/**", []),
+        ("--type=md,pdf", ["errors.md"]),
+        ("--type=pdf", []),
+        ("--after=2020-01-01", ["errors.md"]),
+        ("--before=2020-01-01", []),
+        ("--lang=en", ["errors.md"]),
+        ("--lang=ko", []),
+        ("--label=docs", ["errors.md"]),
+    ],
+)
+def test_filters_of_the_tool_are_options_too(
+    seoga: Any, kb: Kb, option: str, found: list[str]
+) -> None:
+    done = seoga("search", "ERR_TOKEN_EXPIRED", option, "--json")
+    assert done.code == 0
+    assert [hit["path"] for hit in done.json["results"]] == found
+
+
+@pytest.mark.parametrize("option", ["--after=soon", "--lang=fr", "--top-k=51"])
+def test_a_filter_that_is_none_is_refused(seoga: Any, kb: Kb, option: str) -> None:
+    assert seoga("search", "ERR_TOKEN_EXPIRED", option).code == 64
