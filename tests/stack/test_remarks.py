@@ -20,6 +20,10 @@ BODY = "The gateway signs session cookies with a shared secret.\n"
 TEXT = f"# Shared secret\n\n{BODY}"
 CHOICE = "{proposed | rejected | accepted | deprecated | superseded by [ADR-0005](new.md)}"
 PAGE = "<html><head>{}</head><body>{}<h1>Shared secret</h1><p>" + BODY + "</p></body></html>"
+WIKI = (
+    '<html><head><meta name="keywords" content="{}"></head><body><div id="breadcrumb-section">'
+    "<ol><li>Home</li></ol></div><h1>Shared secret</h1><p>" + BODY + "</p></body></html>"
+)
 RST = f"Shared secret\n=============\n\n{{}}\n\n{BODY}"
 
 
@@ -46,6 +50,7 @@ RETIRED = {
     "tag-korean.md": tagged("보안", "폐기", title="공유 비밀"),
     "tag-marked.md": tagged("archived", title="Shared secret (archived 2026-01-17)"),
     "labels.md": f"---\nlabels:\n  - security\n  - superseded\n---\n{TEXT}",
+    "wiki.html": WIKI.format("runbook, archived"),
     "directive.rst": RST.format(".. deprecated:: 2.1\n   Use :doc:`new` instead."),
     "directive-above.rst": f".. deprecated:: 2.1\n\n{RST.format('')}",
     "directive-label.rst": ".. _secret:\n\n" + RST.format(".. module:: a\n\n.. deprecated:: 3.2"),
@@ -73,6 +78,7 @@ LIVING = {
     + "\nOne deprecated.\n\n- Deprecated two.\n\n> Deprecated three.",
     "tag-status.md": tagged("deprecated", more="status: active\n"),
     "tag-noun.md": tagged("개인정보", "폐기", title="문서 관리") + "\n문서를 폐기하는 절차.\n",
+    "wiki-archive.html": WIKI.format("runbook, archive"),
     "keywords.md": f"---\nkeywords: [guide, deprecated]\n---\n{TEXT}",
     "keywords.html": PAGE.format('<meta name="keywords" content="guide, deprecated">', ""),
     "title.md": f"# Archived\n\n{BODY}\n## 2010\n\nThe list of that year.\n",
