@@ -16,7 +16,7 @@ from seoga.search.filters import Scope
 from seoga.search.postings import K1, B, PostingLists, varints
 from seoga.search.query import Query
 from seoga.search.spelling import alike
-from seoga.search.writings import OtherWritings, forms_in
+from seoga.search.writings import OtherWritings, by_form, forms_in
 from seoga.text.tokens import query_terms
 
 # title, heading, body, context, keywords.
@@ -53,6 +53,7 @@ MAX_EXPANSIONS: Final = 24
 # An identifier that begins the titles of more documents than this names a family.
 MAX_NAMED: Final = 3
 _MOST_TITLES: Final = 100
+_NONE: Final[frozenset[str]] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,7 +250,7 @@ class KeywordTrack:
             " WHERE rowid IN (SELECT value FROM json_each(?))",
             (json.dumps(list(chunk_ids)),),
         )
-        wanted = _by_form((term, set(term.forms) - term.others) for term in self.terms)
+        wanted = by_form((term, set(term.forms) - term.others) for term in self.terms)
         mass = sum(term.idf for term in self.terms)
         return {
             row[0]: self._score(row[1:], wanted, mass, alone is None or row[0] in alone)
@@ -267,12 +268,7 @@ class KeywordTrack:
             for token in filter(wanted.__contains__, tokens):
                 for term in wanted[token]:
                     counts[term.text] = counts.get(term.text, 0.0) + weight
-        otherwise: dict[str, float] = {}
-        for weight, form in forms_in(zip(WEIGHTS, fields, strict=True), self._rewritten):
-            for term in self._rewritten[form]:
-                if term.text not in counts:
-                    otherwise[term.text] = otherwise.get(term.text, 0.0) + weight * OTHERWISE
-        counts |= otherwise
+        otherwise = self._otherwise(fields, counts) if self._rewritten else _NONE
         if not counts or mass <= 0:
             return KeywordScore(0.0, 0.0, frozenset())
         norm = K1 * (1 - B + B * length / max(self.mean_length, 1.0))
@@ -283,15 +279,23 @@ class KeywordTrack:
             held = frozenset()
         covered = sum(idf[text] for text in held) / self._asked_mass
         gained = sum(idf[text] * count / (count + norm) for text, count in counts.items())
-        found = KeywordScore(
-            gained / mass, covered, frozenset(counts), covered, 0.0, frozenset(otherwise)
-        )
+        matched = frozenset(counts)
         if not alone:
-            return found
+            return KeywordScore(gained / mass, covered, matched, covered, 0.0, otherwise)
         plain = self.query.idle or self._words.single
         known = covered if plain else self._words.share(held)
         together = self._together(fields, wanted) if FEW <= known < MANY else 0.0
-        return replace(found, known=known, together=together)
+        return KeywordScore(gained / mass, covered, matched, known, together, otherwise)
+
+    def _otherwise(self, fields: Sequence[str], counts: dict[str, float]) -> frozenset[str]:
+        """Adds to the counts what stands in these fields in another writing only; which terms."""
+        out: dict[str, float] = {}
+        for weight, form in forms_in(zip(WEIGHTS, fields, strict=True), self._rewritten):
+            for term in self._rewritten[form]:
+                if term.text not in counts:
+                    out[term.text] = out.get(term.text, 0.0) + weight * OTHERWISE
+        counts |= out
+        return frozenset(out)
 
     @cached_property
     def _writings(self) -> OtherWritings:
@@ -299,7 +303,7 @@ class KeywordTrack:
 
     @cached_property
     def _rewritten(self) -> dict[str, list[Term]]:
-        return _by_form((term, term.others) for term in self.terms)
+        return by_form((term, term.others) for term in self.terms)
 
     def _together(self, fields: Sequence[str], wanted: Mapping[str, list[Term]]) -> float:
         title, heading, *text = fields
@@ -374,14 +378,6 @@ class KeywordTrack:
             return {}
         rows = self.conn.execute(f"{sql} ORDER BY df DESC LIMIT ?", (*values, MAX_EXPANSIONS))
         return {term: df for term, df in rows if df > 0}
-
-
-def _by_form(terms: Iterable[tuple[Term, Iterable[str]]]) -> dict[str, list[Term]]:
-    out: dict[str, list[Term]] = {}
-    for term, forms in terms:
-        for form in forms:
-            out.setdefault(form, []).append(term)
-    return out
 
 
 def _quoted(term: str) -> str:

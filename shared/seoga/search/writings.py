@@ -12,7 +12,7 @@ import sqlite3
 from collections.abc import Collection, Iterable, Iterator
 from functools import cached_property
 from itertools import pairwise, product
-from typing import Final
+from typing import Final, TypeVar
 
 from seoga.search.query import Query
 from seoga.text.tokens import query_terms
@@ -28,6 +28,7 @@ _APART: Final = re.compile(r"(?<![\w./-])([a-z]{2,10})[ \t]+(\d{2,10})(?![\w./-]
 _SHORTEST: Final = 2
 # Passages with two tokens in a row are counted up to here.
 _MOST: Final = 2000
+_Item = TypeVar("_Item")
 
 
 class OtherWritings:
@@ -108,3 +109,12 @@ def forms_in(
         for form in several if not found else ():
             found += [(weight, form)] * f" {field} ".count(f" {form} ")
         yield from found
+
+
+def by_form(items: Iterable[tuple[_Item, Iterable[str]]]) -> dict[str, list[_Item]]:
+    """Of items and their forms: form → items."""
+    out: dict[str, list[_Item]] = {}
+    for item, forms in items:
+        for form in forms:
+            out.setdefault(form, []).append(item)
+    return out
