@@ -94,6 +94,13 @@ def test_of_many_frames_those_that_stand_longest_are_read_in_order() -> None:
     )
 
 
+def test_of_a_video_some_frames_are_read() -> None:
+    with Image.open(io.BytesIO(moving(squares(100), duration=40))) as image:
+        found = frames(image)
+    assert found.numbers == (1, 18, 35, 52, 69, 86)
+    assert found.note.startswith("Of the 100 frames of this animation, 6 that show")
+
+
 def test_what_is_looked_at_is_bounded() -> None:
     with Image.open(io.BytesIO(moving(squares(MOST_FRAMES + 20)))) as image:
         found = frames(image)

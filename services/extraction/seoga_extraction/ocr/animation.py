@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-# Frames that are recognised; of more, those that stand longest.
+# Frames that are recognised. Of more, those that stand long enough to be read (ms); where few do it
+# is a video, and some of its frames are taken.
 MOST_READ = 30
+HELD_MS = 500
+SAMPLES = 6
 # What is unpacked to look at: frames, and pixels of all of them together.
 MOST_FRAMES = 500
 MOST_PIXELS = 400_000_000
@@ -69,9 +73,16 @@ def frames(image: Image) -> Frames:
             shown.append(_Shown(number, small, duration))
         else:
             known.duration += duration
-    longest = sorted(shown, key=lambda one: -one.duration)[:MOST_READ]
-    numbers = tuple(sorted(one.number for one in longest)) or (1,)
+    numbers = tuple(sorted(one.number for one in _chosen(shown))) or (1,)
     return Frames(numbers, _told(count, most, len(shown), len(numbers)), broken)
+
+
+def _chosen(shown: Sequence[_Shown]) -> Sequence[_Shown]:
+    if len(shown) <= MOST_READ:
+        return shown
+    longest = sorted(shown, key=lambda one: -one.duration)[:MOST_READ]
+    held = [one for one in longest if one.duration >= HELD_MS]
+    return held if len(held) >= SAMPLES else shown[:: -(-len(shown) // SAMPLES)]
 
 
 def _told(count: int, seen: int, new: int, kept: int) -> str:
