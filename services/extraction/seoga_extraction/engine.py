@@ -21,7 +21,7 @@ from seoga_extraction.lanes import COMMON, SPEECH, lanes
 FORMATS = "seoga_extraction.formats"
 # Raise it when what formats share changes the events of files: indexes then read every file
 # again. A change in one format raises the `version` of that format alone.
-VERSION = "6"
+VERSION = "4"
 
 Frames = Generator[dict[str, Any], None, dict[str, Any]]
 

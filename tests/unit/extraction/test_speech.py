@@ -115,6 +115,7 @@ def test_a_recording_that_changes_its_language_keeps_both(
 def test_silence_gives_no_text(speech: ExtractionEngine, handed: Path, name: str) -> None:
     info, sections = heard(speech, handed / name)
     assert info.format == "audio"
+    assert info.meta["note"] == "No speech was heard in it."
     assert sections == []
 
 

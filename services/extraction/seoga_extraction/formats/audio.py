@@ -93,7 +93,8 @@ class Transcript:
         """The document as soon as its language is known, then the lines as they are heard."""
         sections = self._sections()
         first = next(sections, None)
-        meta = first.meta if first is not None else self._meta("")
+        silent = {"note": "No speech was heard in it."}
+        meta = first.meta if first is not None else silent | self._meta("")
         yield DocumentInfo("audio", self._recording.title, meta)
         if first is not None:
             yield first

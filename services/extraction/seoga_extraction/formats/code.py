@@ -156,5 +156,5 @@ FORMAT = Format(
     text=True,
     names=tuple(sorted(_NAMES)),
     cheap=True,
-    version="2",
+    version="3",
 )

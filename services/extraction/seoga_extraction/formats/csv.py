@@ -167,4 +167,4 @@ class _Rows:
         return Section(text, SectionKind.TABLE, place=place)
 
 
-FORMAT = Format("csv", parse, extensions=(".csv", ".tsv"), text=True, cheap=True, version="2")
+FORMAT = Format("csv", parse, extensions=(".csv", ".tsv"), text=True, cheap=True, version="3")

@@ -38,5 +38,5 @@ def _section(held: list[str], last: int) -> Section:
 
 
 FORMAT = Format(
-    "text", parse, extensions=(".txt", ".text", ".log"), text=True, cheap=True, version="2"
+    "text", parse, extensions=(".txt", ".text", ".log"), text=True, cheap=True, version="3"
 )

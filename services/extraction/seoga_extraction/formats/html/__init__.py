@@ -127,5 +127,5 @@ FORMAT = Format(
     sniff=sniff,
     text=True,
     needs=("lxml",),
-    version="9",
+    version="10",
 )

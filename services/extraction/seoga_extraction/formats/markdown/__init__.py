@@ -47,5 +47,5 @@ FORMAT = Format(
     extensions=(".md", ".markdown", ".mdown", ".mkd", ".mdx"),
     text=True,
     cheap=True,
-    version="3",
+    version="4",
 )

@@ -39,4 +39,4 @@ def _chain(ahead: list[Section], rest: Iterator[Section]) -> Iterator[Section]:
     yield from rest
 
 
-FORMAT = Format("rst", parse, extensions=(".rst", ".rest"), text=True, cheap=True, version="4")
+FORMAT = Format("rst", parse, extensions=(".rst", ".rest"), text=True, cheap=True, version="5")
