@@ -175,6 +175,7 @@ def test_contexts_and_their_errors_cross_the_service(port: Embedding, provider: 
     ]
     results = port.contextualize(asked, spec)
     assert len(results) == len(asked)
+    assert isinstance(results[0], Context)
     for number, result in enumerate(results):
         assert isinstance(result, Context)
         assert f"문단 {number}" in result.text
@@ -183,6 +184,14 @@ def test_contexts_and_their_errors_cross_the_service(port: Embedding, provider: 
     (raw,) = port.contextualize([Excerpt("other")], spec)
     assert isinstance(raw, EmbeddingFailed)
     assert raw.fault is ProviderFault.BAD_OUTPUT
+    assert not raw.final
+    port.contextualize([Excerpt("other")], spec)
+    (given_up,) = port.contextualize([Excerpt("other")], spec)
+    assert isinstance(given_up, EmbeddingFailed)
+    assert given_up.final
+    forecast = port.forecast_contexts([*asked[:1], Excerpt("other"), Excerpt("more")], spec)
+    assert list(forecast.asked) == [2]
+    assert [tuple(one)[:2] for one in forecast.kept] == [(0, results[0].text)]
     with pytest.raises(ConfigError, match="contextualizer"):
         port.contextualize([Excerpt("x")], ContextSpec("nobody", "m"))
 
