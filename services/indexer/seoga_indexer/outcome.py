@@ -64,7 +64,6 @@ class Twin:
 
     work: Work
     row: FileRow
-    twins: tuple[KnownFile, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from seoga.errors import Cancelled, ExtractionFailed, Reason, SeogaError
 from seoga.kb import Kb
 from seoga.models import DocumentInfo, Item, Section
 from seoga.storage.packing import PackedFile
-from seoga.storage.records import FileRow, Kept, KnownFile, Touch
+from seoga.storage.records import FileRow, Kept, Touch
 from seoga.storage.spoken import name_of
 from seoga_indexer.changes import Depth, unchanged
 from seoga_indexer.outcome import Missing, NoText, Outcome, Same, Text, Twin, Unreadable, Work
@@ -46,7 +46,7 @@ class Bench:
     prepare: Callable[[Sequence[Draft]], Sequence[PackedFile | FileRow | Exception]]
     refresh: Callable[[Item], Item]
     open: Callable[[Item], AbstractContextManager[Path]]
-    twins: Callable[[str], Sequence[KnownFile]]
+    is_known: Callable[[str], bool]
     cancelled: Callable[[], bool]
     cache: StageCache
     sizes: Sizes
@@ -134,9 +134,9 @@ def _read_local(work: Work, local: Path, row: FileRow, bench: Bench) -> Outcome 
     if work.settled:
         return _indexed(local, row, bench)
     with bench.cache.claim(row.hash, row.path) as first:
-        twins = () if known is not None else tuple(bench.twins(row.hash))
-        if twins or not (first or not row.size):
-            return Twin(work, row, twins)
+        copy = known is None and bench.is_known(row.hash)
+        if copy or not (first or not row.size):
+            return Twin(work, row)
         return _indexed(local, row, bench)
 
 

@@ -230,7 +230,7 @@ class Run:
             prepare=self._preparers.prepare_all,
             refresh=lambda item: connectors[item.label].refresh(item),
             open=lambda item: connectors[item.label].open(item),
-            twins=self._reader.by_hash,
+            is_known=lambda content: self._reader.first_with(content) is not None,
             cancelled=self._order.cancel.is_set,
             cache=StageCache(self._reader, self._versions, reuse=not force),
             sizes=sizes,

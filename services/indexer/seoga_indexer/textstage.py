@@ -4,7 +4,7 @@ and what is gone."""
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -219,10 +219,10 @@ class TextStage:
         if self._twins:
             # What was read of a content just now must be there for its copies.
             self._wait_until_stored()
-        free = {known.id for report in reports if not report.trouble for known in report.gone}
+        free = _places(known for report in reports if not report.trouble for known in report.gone)
         moved: set[int] = set()
         for twin in self._twins:
-            old = _moved_from(twin, free - moved)
+            old = next(free.get((twin.row.hash, hint_of(twin.row.path)), iter(())), None)
             if old is None:
                 self._send(replace(twin.work, settled=True))
             else:
@@ -249,7 +249,12 @@ class TextStage:
         return report.settle(moved, self.plan.accept)
 
 
-def _moved_from(twin: Twin, free: set[int]) -> KnownFile | None:
-    """The file that is gone and stands there now; another extension would be read otherwise."""
-    hint = hint_of(twin.row.path)
-    return next((old for old in twin.twins if old.id in free and hint_of(old.path) == hint), None)
+def _places(gone: Iterable[KnownFile]) -> dict[tuple[str, str], Iterator[KnownFile]]:
+    """The files that are gone, each for one that has its content and its extension, by which it
+    was read; those with chunks first."""
+    out: dict[tuple[str, str], list[KnownFile]] = {}
+    for known in gone:
+        out.setdefault((known.hash, hint_of(known.path)), []).append(known)
+    for several in out.values():
+        several.sort(key=lambda known: (not known.chunk_count, known.id))
+    return {key: iter(several) for key, several in out.items()}

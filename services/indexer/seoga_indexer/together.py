@@ -81,9 +81,8 @@ def _looked_at(work: Work, bench: Bench, claims: ExitStack) -> _Waiting | Twin |
         return None
     if not work.settled:
         first = claims.enter_context(bench.cache.claim(row.hash, row.path))
-        twins = () if known is not None else tuple(bench.twins(row.hash))
-        if twins or not first:
-            return Twin(work, row, twins)
+        if not first or (known is None and bench.is_known(row.hash)):
+            return Twin(work, row)
     return _Waiting(work, item, row)
 
 

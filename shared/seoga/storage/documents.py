@@ -104,14 +104,10 @@ class DocumentStore:
         """One file by identity."""
         return self._one("label = ? AND path = ?", (label, path))
 
-    def by_hash(self, content_hash: str) -> list[KnownFile]:
-        """Files with this content, those with chunks first: a copy or a moved file needs no second
-        extraction."""
-        with self._read() as conn:
-            rows = conn.execute(
-                f"{self._known} WHERE hash = ? ORDER BY chunk_count = 0, id", (content_hash,)
-            )
-            return [filerows.known(row) for row in rows.fetchall()]
+    def first_with(self, content_hash: str) -> KnownFile | None:
+        """A file with this content, one with chunks before others: a copy or a moved file needs no
+        second extraction. There may be as many as files: `__init__.py` is empty everywhere."""
+        return self._one("hash = ? ORDER BY chunk_count = 0, id LIMIT 1", (content_hash,))
 
     def makings(self) -> list[Making]:
         """What made the texts of this index, counted."""

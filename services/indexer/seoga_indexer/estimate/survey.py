@@ -114,7 +114,7 @@ def _settle(item: Item, connector: Connector, store: DocumentStore | None, found
     if store is not None and not connector.remote:
         try:
             with connector.open(connector.refresh(item)) as local:
-                twin = next(iter(store.by_hash(content_hash(local))), None)
+                twin = store.first_with(content_hash(local))
         except OSError:
             return
     if twin is None or not twin.chunk_count:
