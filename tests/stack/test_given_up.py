@@ -103,7 +103,10 @@ def test_three_runs_ask_and_the_next_ones_do_not(
     assert not any("Versions are old" in hint for hint in now["hints"])
     assert any("seoga exec --force" in hint for hint in now["hints"])
     assert invoke(["status"]) == 0
-    assert "1 passages get no context and are found by their own words" in capsys.readouterr().out
+    assert (
+        "passages without a context for good, found by their own words: 1"
+        in capsys.readouterr().out
+    )
 
 
 def test_it_is_found_by_its_own_words_and_counts_in_no_estimate(

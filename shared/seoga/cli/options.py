@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from seoga import models
+from seoga import logs, models
 from seoga.settings import Settings, settings, usable
 
 if TYPE_CHECKING:
@@ -80,7 +80,11 @@ def chosen_settings(base_path: Path | None = None, **changes: object) -> Setting
     said = {name: value for name, value in given.items() if value is not None}
     if base_path is not None:
         said["base_path"] = base_path.expanduser().absolute()
-    return usable(settings().model_copy(update=said))
+    chosen = usable(settings().model_copy(update=said))
+    # A command says itself what it does: its log speaks of troubles only, unless more is asked for.
+    level = chosen.log_level if "log_level" in chosen.model_fields_set else "warning"
+    logs.configure(level, chosen.log_json)
+    return chosen
 
 
 @contextmanager

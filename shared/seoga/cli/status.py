@@ -162,7 +162,9 @@ def lines(kb: dict[str, Any]) -> list[str]:
         out.append(f"  files: {_file_counts(info) or 'none'}")
         out += [f"  {line}" for line in _chunk_lines(info)]
         if given_up := info["chunks_given_up"]:
-            out.append(f"  {given_up} passages get no context and are found by their own words")
+            out.append(
+                f"  passages without a context for good, found by their own words: {given_up}"
+            )
         if noise := info["calibration"]:
             out += [f"  {line}" for line in calibration_lines(noise)]
         if last := info["last_run"]:

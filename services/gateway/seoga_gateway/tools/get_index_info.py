@@ -60,7 +60,9 @@ class IndexInfo(BaseModel):
         )
     )
     files: dict[str, int] = Field(description="Files by state.")
-    reasons: dict[str, int] = Field(description="Why files gave no text, with counts.")
+    reasons: dict[str, int] = Field(
+        description="Why files gave no text, or lack a part (contexts), with counts."
+    )
     chunks: Chunks
     embedding: dict[str, Any] | None = Field(description="The model whose vectors are searched.")
     stale: list[str] = Field(description="What no longer fits the configuration.")
@@ -229,11 +231,13 @@ def _text(answer: IndexInfo) -> str:
             f" {noise['advice']}"
         )
     if chunks.given_up:
-        lines.append(f"no context for good: {chunks.given_up} passages, found by their own words")
+        lines.append(
+            f"passages without a context for good, found by their own words: {chunks.given_up}"
+        )
     for source in answer.sources:
         lines.extend(_source_lines(source))
     lines.extend(f"stale: {reason}" for reason in answer.stale)
-    lines.extend(f"no text ({count}): {reason}" for reason, count in answer.reasons.items())
+    lines.extend(f"files with reason {reason}: {count}" for reason, count in answer.reasons.items())
     lines.extend(f"warning: {warning}" for warning in answer.warnings)
     return "\n".join(lines)
 
