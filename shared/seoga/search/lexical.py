@@ -13,6 +13,7 @@ from typing import Final
 
 from seoga.search.asked import AskedWords, Worth, idf_of
 from seoga.search.filters import Scope
+from seoga.search.inside import containing
 from seoga.search.postings import K1, B, PostingLists, varints
 from seoga.search.query import Query
 from seoga.search.spelling import alike
@@ -49,7 +50,6 @@ MAX_POSTINGS: Final = 50_000
 # So many times as many are scored then: with 2, 3 and 4 of ten best hits 0.984, 0.991 and 0.992 are
 # those that FTS5 finds.
 _WIDER: Final = 3
-MAX_EXPANSIONS: Final = 24
 # An identifier that begins the titles of more documents than this names a family.
 MAX_NAMED: Final = 3
 _MOST_TITLES: Final = 100
@@ -347,7 +347,11 @@ class KeywordTrack:
         if self.query.short and len(text) == 1 and "가" <= text <= "힣":
             forms |= self._frequencies([text + particle for particle in PARTICLES])
         others = self._writings.of(text)
-        forms = others | forms if others else forms or self._containing(text)
+        forms = (
+            others | forms
+            if others
+            else forms or containing(self.conn, text, named=text in self.query.identifiers)
+        )
         guessed = {} if forms else alike(self.conn, text, self.query.as_typed(text))
         forms = forms or guessed
         total = min(self.rows, sum(forms.values()))
@@ -359,24 +363,6 @@ class KeywordTrack:
             "SELECT term, df FROM terms WHERE term IN (SELECT value FROM json_each(?))",
             (json.dumps(list(terms)),),
         )
-        return {term: df for term, df in rows if df > 0}
-
-    def _containing(self, text: str) -> dict[str, int]:
-        """Terms of the index that contain an unknown one; of a single syllable, that begin with
-        it. Digits inside a longer number are another number. SQLite's trigram tokenizer finds
-        nothing under three characters."""
-        if len(text) == 1 and "가" <= text <= "힣":
-            sql, value = "SELECT term, df FROM terms WHERE term BETWEEN ? AND ? || '힣'", text
-            values: tuple[object, ...] = (value, value)
-        elif len(text) >= 3 and not text.isdigit():
-            sql = (
-                "SELECT t.term, t.df FROM terms_trigram x JOIN terms t ON t.id = x.rowid"
-                " WHERE terms_trigram MATCH ? AND t.df > 0"
-            )
-            values = (_quoted(text),)
-        else:
-            return {}
-        rows = self.conn.execute(f"{sql} ORDER BY df DESC LIMIT ?", (*values, MAX_EXPANSIONS))
         return {term: df for term, df in rows if df > 0}
 
 

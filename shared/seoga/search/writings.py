@@ -17,7 +17,7 @@ from typing import Final, TypeVar
 from seoga.search.query import Query
 from seoga.text.tokens import query_terms
 
-_IDENTIFIER: Final = re.compile(r"[a-z]+(?:[-_./]?(?:[a-z]+|\d+)){1,3}")
+_IDENTIFIER: Final = re.compile(r"[a-z]++(?:[-_./]?(?:[a-z]++|\d++)){1,3}")
 _RUN: Final = re.compile(r"[a-z]+|\d+")
 # Between letters and digits any of these may stand, or nothing.
 _LOOSE: Final = ("", "-", "_", ".", "/")

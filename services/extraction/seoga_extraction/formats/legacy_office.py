@@ -40,7 +40,7 @@ _KINDS = (
 # One file of XML, by what its first element says: as Excel and Word save it, and many programs that
 # export for them under the names .xls and .doc.
 _ROOT = re.compile(
-    rb"(?:\xef\xbb\xbf)?\s*(?:<\?[^>]*\?>\s*|<!--.*?-->\s*)*(<(?:\w+:)?(\w+)\s[^>]*>)", re.DOTALL
+    rb"(?:\xef\xbb\xbf)?\s*(?>(?:<\?.*?\?>|<!--.*?-->)\s*)*+(<(?:\w+:)?(\w+)\s[^>]*>)", re.DOTALL
 )
 _OPEN = b"application/vnd.oasis.opendocument."
 _FLAT = {

@@ -146,3 +146,26 @@ def test_a_point_between_digits_is_no_hyphen_and_a_hyphen_no_point() -> None:
 def test_words_that_follow_one_another_by_chance_are_left_alone(ids: Shelf) -> None:
     assert analyse("in 2024 HB 12").identifiers == frozenset()
     assert found(ids, "HB 12") == {name: "[keyword match]" for name in found(ids, "HB 12")}
+
+
+@pytest.mark.parametrize("query", ["ERR-10", "RR-100", "HB-120"])
+@pytest.mark.parametrize("mode", ["bm25", "auto"])
+def test_a_name_that_nobody_wrote_is_not_found_inside_of_a_longer_one(
+    shelf: Shelf, query: str, mode: str
+) -> None:
+    shelf.put("0.md", "ERR-100 means that a packet was lost by the HB-1207 pump.")
+    shelf.embed()
+    hits = shelf.search(query, mode=mode, top_k=10).hits
+    assert not [hit for hit in hits if "match" in hit.label]
+
+
+def test_a_name_is_found_inside_of_a_path(shelf: Shelf) -> None:
+    shelf.put("0.md", "The settings are read by src/app/err_token_1.py at the start.")
+    shelf.embed()
+    assert [hit.label for hit in shelf.search("err_token_1", mode="bm25").hits] == ["[exact match]"]
+
+
+@pytest.mark.timeout(20)
+def test_long_names_take_no_time() -> None:
+    for name in ("a" * 5000 + "-1-2-3-4-5", "a1" * 5000, "a-" * 5000 + "1"):
+        assert list(writings(name)) == []
