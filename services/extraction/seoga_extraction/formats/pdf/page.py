@@ -37,9 +37,9 @@ _BOLD = 16
 # What it calls text of render mode 3.
 _UNPAINTED = 3
 _SIGNS = re.compile("[\x00-\x08\x0e-\x1f\ufffd]")
-# The number of a page, as printed on it.
+# The number of a page, as printed on it. It never goes back: years would be cut in all ways.
 _NUMBER = re.compile(
-    r"(?:page|of|p|제|쪽|페이지|[ivxlc]+|\d{1,4}|[-–—|·•/()\[\].,\s])+", re.IGNORECASE
+    r"(?:page|of|p|제|쪽|페이지|[ivxlc]++|\d{1,4}+|[-–—|·•/()\[\].,\s]++)++", re.IGNORECASE
 )
 # Stands for a picture until it is recognised; no text has this sign.
 _PICTURE = "\ufdd0"
